@@ -349,8 +349,11 @@ class Plant(Protocol):
     def laps(self, car: int) -> list[LapRecord]:
         """Return the laps that car `car` has finished since the start or its restart."""
 
-    def counters(self) -> Mapping[str, float]:
-        """Return what a client of the wire cannot count by itself; empty where there is nothing."""
+    def counters(self) -> Mapping[str, Any]:
+        """Return what a client of the wire cannot count by itself, as JSON values; empty where there is nothing.
+
+        `contacts`: fields of `car_contacts.CarContact`, of cars with each other.
+        """
 
     def road_outline(self) -> RoadOutline:
         """Return the road that the cars drive on."""

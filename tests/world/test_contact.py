@@ -182,6 +182,30 @@ def test_a_square_rear_hit_is_the_textbook_s(roads):
     assert batch.get_row(StateRow.CONTACT_DEPTH)[0] == pytest.approx(car.body.length - 4.5)
 
 
+def test_both_cars_keep_whom_they_touched_and_how_hard(roads):
+    """A square hit of equal masses: the impulse is m (1 + e) v / 2. The third car of the group is far away."""
+    car = load_car("gt3")
+    places = (100.0, 0.0, 0.0, 30.0), (300.0, 0.0, 0.0, 30.0), (104.5, 0.0, 0.0, 10.0)
+    batch = pair(roads, [car] * 3, places, group=3)
+    collide_cars(batch.blocks, 3, 0, 1)
+    assert batch.get_row(StateRow.CONTACT_CAR).tolist() == [3.0, 0.0, 1.0]
+    assert batch.get_row(StateRow.CONTACT_SPEED) == pytest.approx([20.0, 0.0, 20.0])
+    mass = 1.0 / batch.get_row(StateRow.INVERSE_MASS)[0]
+    impulse = 0.5 * mass * (1.0 + RESTITUTION) * 20.0
+    assert batch.get_row(StateRow.CONTACT_IMPULSE) == pytest.approx([impulse, 0.0, impulse])
+    batch.step(0.001, 3)  # apart now
+    assert batch.get_row(StateRow.CONTACT_CAR).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_of_two_touches_in_a_step_the_harder_is_kept(roads):
+    car = load_car("gt3")
+    places = (95.5, 0.0, 0.0, 35.0), (100.0, 0.0, 0.0, 20.0), (104.5, 0.0, 0.0, 5.0)
+    batch = pair(roads, [car] * 3, places, group=3)
+    collide_cars(batch.blocks, 3, 0, 1)
+    assert batch.get_row(StateRow.CONTACT_CAR).tolist() == [2.0, 3.0, 2.0]  # the first push makes the second harder
+    assert batch.get_row(StateRow.CONTACT_SPEED)[1] == pytest.approx(batch.get_row(StateRow.CONTACT_SPEED)[2])
+
+
 def test_a_symmetric_hit_is_symmetric(roads):
     """Mirrored in the line between them, two cars run into each other at an angle: they stay mirror images."""
     car = load_car("gt3")

@@ -43,6 +43,27 @@ def test_it_is_a_plant(world):
     assert isinstance(world, Plant)
 
 
+@pytest.mark.parametrize("delay", [0.0, 0.005])  # a delay divides the step
+def test_contacts_say_who_touched_whom_where_and_how_hard(roads, delay):
+    car = load_car("gt3")
+    car = replace(car, actuation=replace(car.actuation, delay=delay))
+    world = World(roads.straight(half_width=50.0), [car] * 3)
+    for number, (x, speed) in enumerate(((160.0, 20.0), (100.0, 20.0), (152.0, 25.0))):
+        world.batch.place_cars(number, x, 0.0, 0.0, speed)
+    assert world.counters() == {"contacts": []}
+    for _ in range(600):
+        world.step([Controls()] * 3)
+    (contact,) = world.counters()["contacts"]
+    assert (contact["first"], contact["second"]) == (0, 2)
+    assert contact["time_s"] == pytest.approx((8.0 - car.body.length) / 5.0, abs=0.1)  # 8 m apart, 5 m/s faster
+    assert contact["closing_mps"] == pytest.approx(5.0, abs=0.3)
+    assert contact["impulse_ns"] == pytest.approx(0.5 * car.body.mass * 1.2 * contact["closing_mps"], rel=0.1)
+    assert contact["x_m"] == pytest.approx(160.0 + 20.0 * contact["time_s"] - 0.5 * car.body.length, abs=0.5)
+    world.reset(0)
+    assert world.counters() == {"contacts": []}
+    assert World(roads.straight(), [car]).counters() == {}
+
+
 OF_HOSTS = {"best_lap_time", "driving_line", "damage", "low_beam", "high_beam", "left_signal", "right_signal"}
 
 

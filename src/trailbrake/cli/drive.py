@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from trailbrake.car_contacts import CarContact
 from trailbrake.cli.drive_flags import DriveFlags, find_given
 from trailbrake.cli.output import (
     JsonFlag,
@@ -122,6 +123,8 @@ def _print_summary(summary: dict[str, Any]) -> None:
           "yes" if lap["valid"] else "no"] for lap in summary["laps"]],
     )  # fmt: skip
     print(_format_figures(summary))
+    for contact in (CarContact(**fields) for fields in summary["car_contacts"]):
+        print(f"{contact.time_s:8.2f} s  car {contact.first}: {contact.describe(contact.first)}")
     more = len(summary["recording_parts"]) - 1
     print(f"recording {summary['recording']}" + (f", and {more} more: ..._part2.mcap ..." if more else ""))
     if summary["report"]:

@@ -261,10 +261,15 @@ def serve_world(
         "loop": loop.summary(),
         **counters,
         "late": loop.late,
-        **({"world": dict(counted)} if (counted := plant.counters()) else {}),
+        **count_world(plant),
         "laps": [[lap_summary(lap) for lap in archive.laps(car)] for car in range(cars)],
         "ended": _describe_end(host, loop),
     }
+
+
+def count_world(plant: Plant) -> JsonObject:
+    """Return what a world alone counts, as `world`; {} where that is nothing."""
+    return {"world": dict(counted)} if (counted := plant.counters()) else {}
 
 
 def _describe_end(host: Host, loop: _ServeLoop) -> str:

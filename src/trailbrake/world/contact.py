@@ -8,6 +8,7 @@ sliding. Contacts are planar: boxes seen from above, heights are not compared. S
 import math
 from typing import NamedTuple
 
+from trailbrake.car_contacts import EPISODE_GAP
 from trailbrake.kernels import inline_jit, lane_jit
 from trailbrake.kernels.lane_blocks import LANES, get, put
 from trailbrake.tracks.frenet import bracket_rows
@@ -19,7 +20,6 @@ from trailbrake.world.row_layout import Array, ParamRow, StateRow, WorkRow
 RESTITUTION = 0.2  # share of the normal speed after an impact: tyre stacks and bodywork absorb most of it (estimate)
 REST_SPEED = 0.5  # m/s: slower impacts do not bounce
 MU = 0.35  # friction of bodywork (estimate)
-EPISODE_GAP = 0.25  # s without contact that end an episode: scraping along a wall is one contact
 BLEND_DEPTH = 0.02  # m: where faces of both cars explain an overlap equally well within this, the normal is their mean
 SEPARATION_SHARE = 0.5  # share of the overlap by which each of two cars is moved back
 
@@ -43,17 +43,19 @@ class Box(NamedTuple):
 
 
 class CarLane(NamedTuple):
-    """One car: its block of state, its block of parameters (from WorkRow.COUNT on), and its lane in both."""
+    """One car: its block of state, of parameters (from WorkRow.COUNT on), its lane in both, its place in its group."""
 
     block: Array
     params: Array
     lane: int
+    place: int
 
 
 @inline_jit
 def age_contact(block: Array, lane: int, period: float) -> None:
-    """Advance the time since the last contact by `period` (s), and clear the depth of the last outer step."""
+    """Advance the time since the last contact by `period` (s), and clear what the last outer step found."""
     put(block, StateRow.CONTACT_DEPTH, lane, 0.0)
+    put(block, StateRow.CONTACT_CAR, lane, 0.0)
     put(block, StateRow.TIME_SINCE_CONTACT, lane, min(get(block, StateRow.TIME_SINCE_CONTACT, lane) + period, 1e6))
 
 
@@ -65,6 +67,16 @@ def record_contact(block: Array, lane: int, depth: float, lost: float) -> None:
     put(block, StateRow.TIME_SINCE_CONTACT, lane, 0.0)
     put(block, StateRow.CONTACT_DEPTH, lane, max(get(block, StateRow.CONTACT_DEPTH, lane), depth))
     put(block, StateRow.DAMAGE, lane, get(block, StateRow.DAMAGE, lane) + max(lost, 0.0))
+
+
+@inline_jit
+def record_touch(block: Array, lane: int, other: int, speed: float, impulse: float) -> None:
+    """Keep the hardest touch of another car: its place in the group, the closing speed (m/s) and the impulse (N s)."""
+    if get(block, StateRow.CONTACT_CAR, lane) > 0.0 and get(block, StateRow.CONTACT_IMPULSE, lane) >= impulse:
+        return
+    put(block, StateRow.CONTACT_CAR, lane, other + 1.0)
+    put(block, StateRow.CONTACT_SPEED, lane, speed)
+    put(block, StateRow.CONTACT_IMPULSE, lane, impulse)
 
 
 @inline_jit
@@ -263,7 +275,7 @@ def _collide_pair(first: CarLane, second: CarLane) -> None:
     arm1, arm2 = PlaneVector(cx - x1, cy - y1), PlaneVector(cx - x2, cy - y2)
     u, w = point_velocity(p, i, arm1), point_velocity(q, j, arm2)
     speed_n = (u.x - w.x) * nx + (u.y - w.y) * ny
-    lost = 0.0
+    lost = impulse = 0.0
     if speed_n < 0.0:
         speed_t = (u.y - w.y) * nx - (u.x - w.x) * ny
         m = get(p, StateRow.INVERSE_MASS, i) + get(q, StateRow.INVERSE_MASS, j)
@@ -272,6 +284,7 @@ def _collide_pair(first: CarLane, second: CarLane) -> None:
         t1, t2 = arm1.x * nx + arm1.y * ny, arm2.x * nx + arm2.y * ny
         jn, jt = contact_impulse(speed_n, speed_t, m + n1 * n1 * k1 + n2 * n2 * k2, m + t1 * t1 * k1 + t2 * t2 * k2)
         jx, jy = jn * nx - jt * ny, jn * ny + jt * nx
+        impulse = math.sqrt(jn * jn + jt * jt)
         apply_impulse(p, i, k1, arm1, PlaneVector(jx, jy))
         apply_impulse(q, j, k2, arm2, PlaneVector(-jx, -jy))
         u, w = point_velocity(p, i, arm1), point_velocity(q, j, arm2)
@@ -283,6 +296,8 @@ def _collide_pair(first: CarLane, second: CarLane) -> None:
     put(q, StateRow.Y, j, y2 - SEPARATION_SHARE * depth * ny)
     record_contact(p, i, depth, 0.5 * lost)
     record_contact(q, j, depth, 0.5 * lost)
+    record_touch(p, i, second.place, max(-speed_n, 0.0), impulse)
+    record_touch(q, j, first.place, max(-speed_n, 0.0), impulse)
 
 
 @lane_jit
@@ -299,12 +314,13 @@ def collide_cars(blocks: CarBlocks, group_size: int, lo: int, hi: int) -> None:
     """
     cars, reach2 = blocks.cars, blocks.contact_range * blocks.contact_range
     for g in range(lo, hi):
-        for a in range(g * group_size, (g + 1) * group_size):
+        begin = g * group_size
+        for a in range(begin, begin + group_size):
             p, i = cars[a // LANES], a % LANES
-            for b in range(a + 1, (g + 1) * group_size):
+            for b in range(a + 1, begin + group_size):
                 q, j = cars[b // LANES], b % LANES
                 dx = get(p, StateRow.X, i) - get(q, StateRow.X, j)
                 dy = get(p, StateRow.Y, i) - get(q, StateRow.Y, j)
                 if dx * dx + dy * dy < reach2:
-                    first = CarLane(p, blocks.params[blocks.kinds[a // LANES]], i)
-                    _collide_pair(first, CarLane(q, blocks.params[blocks.kinds[b // LANES]], j))
+                    first = CarLane(p, blocks.params[blocks.kinds[a // LANES]], i, a - begin)
+                    _collide_pair(first, CarLane(q, blocks.params[blocks.kinds[b // LANES]], j, b - begin))

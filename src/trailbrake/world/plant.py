@@ -13,6 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from trailbrake.car_contacts import CarContact, ContactLog
 from trailbrake.cars.params import CarParams
 from trailbrake.laps import LapRecord, LapTimer
 from trailbrake.roles import RoadOutline
@@ -31,6 +32,8 @@ GRID_GAP = 8.0  # m along the road from one car of the grid to the next
 GRIP_STEP = 0.001  # least change of the ground's grip that is written to the road
 MAX_BANK_SHIFT = 1.0  # m between a centre of mass and the road below it, sideways; a tall car on a steep bank has less
 _S, _ON_TRACK, _CONTACTS, _STATES = int(StateRow.S), int(StateRow.ON_TRACK), int(StateRow.CONTACTS), int(StateRow.COUNT)
+_X, _Y, _CONTACT_CAR = int(StateRow.X), int(StateRow.Y), int(StateRow.CONTACT_CAR)
+_CONTACT_SPEED, _CONTACT_IMPULSE = int(StateRow.CONTACT_SPEED), int(StateRow.CONTACT_IMPULSE)
 GRID_STAGGER = 0.25  # share of the road's half width by which the grid is staggered
 
 UNCHANGED = WorldConditions()
@@ -190,6 +193,7 @@ class World:
         self._timers = [LapTimer(road.length, road.closed) for _ in self.cars]
         self._best_lap_times = [math.nan] * len(self.cars)
         self._laps: list[list[LapRecord]] = [[] for _ in self.cars]
+        self._contact_log = ContactLog()
         for car in range(len(self.cars)):
             self._apply_controls(car, Controls())
             self._place_on_grid(car)
@@ -205,13 +209,13 @@ class World:
         if self._control_delay is None:
             for car, wanted in enumerate(controls):
                 self._apply_controls(car, wanted)
-            self.batch.step(self._dt, self._substeps)
+            self._advance(self._substeps)
         else:
             substeps = self._substeps // self._control_delay.parts
             for changes in self._control_delay.delay_controls(controls):
                 for car, wanted in changes:
                     self._apply_controls(car, wanted)
-                self.batch.step(self._dt, substeps)
+                self._advance(substeps)
         self._sequence += 1
         for car in range(len(self.cars)):
             self._update_laps(car)
@@ -228,9 +232,9 @@ class World:
         """Return the laps that car `car` has finished since the start or its restart."""
         return list(self._laps[car])
 
-    def counters(self) -> dict[str, float]:
-        """Return {}: contacts and laps are in the states."""
-        return {}
+    def counters(self) -> dict[str, Any]:
+        """Return {} of one car: contacts and laps are in the states; of several their `contacts` with each other."""
+        return {"contacts": self._contact_log.list_contacts()} if len(self.cars) > 1 else {}
 
     def road_outline(self) -> RoadOutline:
         """Return the road's centre line and edges."""
@@ -266,6 +270,24 @@ class World:
             self._place_at_pose(car, command.teleport)
             self.batch.view_car(car)[_CONTACTS] = contacts
             self._timers[car].mark_jump()
+
+    def _advance(self, substeps: int) -> None:
+        self.batch.step(self._dt, substeps)
+        if len(self.cars) > 1:
+            for car, figure in enumerate(self._read_value):
+                if figure(_CONTACT_CAR):
+                    self._log_touch(car, int(figure(_CONTACT_CAR)) - 1)
+
+    def _log_touch(self, car: int, other: int) -> None:
+        """Log what a car's rows say of the other that it touched hardest, once for both."""
+        mine, its = self._read_value[car], self._read_value[other]
+        if other < car and int(its(_CONTACT_CAR)) - 1 == car:
+            return
+        time = (self._sequence + 1) * self.period
+        self._contact_log.add_touch(CarContact(
+            time, time, min(car, other), max(car, other), self._read_value[min(car, other)](_S),
+            0.5 * (mine(_X) + its(_X)), 0.5 * (mine(_Y) + its(_Y)), mine(_CONTACT_SPEED), mine(_CONTACT_IMPULSE),
+        ))  # fmt: skip
 
     def _apply_controls(self, car: int, wanted: Controls) -> None:
         write_controls(self._control_rows[car], wanted)

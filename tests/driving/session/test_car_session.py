@@ -25,7 +25,7 @@ from trailbrake.state import CarState, Controls
 def test_no_colons_and_no_spaces(tmp_path, track, driver, name):
     options = DriveFlags(track=track, driver=driver, car="gt3", out=tmp_path)
     setup = make_setup(find("assetto"), options.make_spec())
-    recorder = _make_recorder(ResolvedDrive(setup, UnmappedCourse(), ChosenLine(), [], None, {}), 0)
+    recorder = _make_recorder(ResolvedDrive(setup, UnmappedCourse(), ChosenLine(), [], None, {}), None)
     recorder.start({})
     recorder.close()
     assert recorder.path.parent == tmp_path

@@ -342,6 +342,21 @@ def test_several_cars_have_a_recording_and_a_score_each(tmp_path):
     assert recordings[2].about["number"] == 2
 
 
+def test_a_contact_of_two_cars_is_in_the_summary_and_in_both_recordings(own, tmp_path):
+    """Car 1 stands 8 m behind car 0, which brakes, and rams it."""
+    driver = own("return Controls(throttle=0.5) if state.x < -1.0 else Controls(brake=1.0)")
+    summary = drive(replace(SHORT, driver=driver, cars=2, seconds=4.0, out=tmp_path).make_spec())
+    (contact,) = summary["car_contacts"]
+    assert (contact["first"], contact["second"]) == (0, 1)
+    assert contact["closing_mps"] > 2.0
+    assert contact["impulse_ns"] > 1000.0
+    for other, car in enumerate((summary["others"][0], summary)):
+        (event,) = [event for event in Recording.open(car["recording"]).events if "contact" in event.text]
+        assert event.time == pytest.approx(contact["time_s"])
+        assert event.text.startswith(f"contact with car {other} at s ")
+    assert Path(summary["others"][0]["recording"]).stem == Path(summary["recording"]).stem + "_car1"
+
+
 def test_cars_through_a_wire_that_has_one(monkeypatch):
     with pytest.raises(UsageError, match="a drive needs a car"):
         drive(replace(SHORT, cars=0).make_spec())

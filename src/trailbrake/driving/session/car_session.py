@@ -81,10 +81,11 @@ class CarSession:
         drive: whose car it is.
         link: an open link to the car.
         listener: receives the first car's progress.
-        number: 0 for the first car of the drive.
+        before: the cars of the drive before this one, the first of them recorded beside it.
         watchers: further taps.
 
     Attributes:
+        number: 0 for the first car of the drive.
         loop: the car's loop, once the drive has made it.
     """
 
@@ -93,13 +94,16 @@ class CarSession:
         drive: ResolvedDrive,
         link: Link,
         listener: ProgressListener,
-        number: int = 0,
+        before: Sequence["CarSession"] = (),
         watchers: Sequence[Tap] = (),
     ) -> None:
         course, about = drive.course, drive.about
-        self.number, self.link = number, link
+        self.number, self.link = len(before), link
+        number = self.number
         self.loop: CarLoop | None = None
-        self.recorder = recorder = _make_recorder(drive, number)
+        first: Path | None = before[0].recorder.path if before else None
+        recorder = _make_recorder(drive, first and first.with_stem(f"{first.stem}_car{number}"))
+        self.recorder: Recorder | ThreadedRecorder = recorder
 
         def finished(lap: LapRecord) -> None:
             recorder.store_lap(lap)
@@ -170,18 +174,18 @@ class CarSession:
         return f"{lost}: {GONE}" if lost is not None else ""
 
 
-def _make_recorder(drive: ResolvedDrive, number: int) -> Recorder | ThreadedRecorder:
+def _make_recorder(drive: ResolvedDrive, path: Path | None) -> Recorder | ThreadedRecorder:
+    """Return a new recorder; `path` None: in the usual folder, named after road, car, driver and time."""
     spec, course = drive.setup.spec, drive.course
     keep = spec.keep
-    folder = Path(keep.out) if keep.out else recordings_folder()
-    mapped = not isinstance(course, UnmappedCourse)
-    track = course.track.name if mapped else spec.track or drive.setup.simulator.name
-    names = [track, *(Path(name).stem for name in (spec.car, spec.first.driver) if name)]
-    name = safe_name("_".join(names))
-    which = f"_car{number}" if number else ""
+    if path is None:
+        folder = Path(keep.out) if keep.out else recordings_folder()
+        mapped = not isinstance(course, UnmappedCourse)
+        track = course.track.name if mapped else spec.track or drive.setup.simulator.name
+        names = [track, *(Path(name).stem for name in (spec.car, spec.first.driver) if name)]
+        path = folder / f"{safe_name('_'.join(names))}_{steady_clock.filename_timestamp()}.mcap"
     limits = make_part_limits(keep.part_minutes, keep.part_megabytes, keep.keep_parts)
-    plain = Recorder(folder / f"{name}_{steady_clock.filename_timestamp()}{which}.mcap", pictures=keep.pictures,
-                     signals=drive.setup.signals, limits=limits)  # fmt: skip
+    plain = Recorder(path, pictures=keep.pictures, signals=drive.setup.signals, limits=limits)
     recorder = ThreadedRecorder(plain) if spec.is_real_time else plain
     store_course(recorder, course)
     return recorder

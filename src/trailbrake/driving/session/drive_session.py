@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
+from trailbrake.car_contacts import CarContact
 from trailbrake.driving.loop.drive_loop import LoopResult
 from trailbrake.driving.loop.request_pacer import RequestPacer
 from trailbrake.driving.loop.supervisor import Supervisor
@@ -161,13 +162,14 @@ def _drive_cars(
             watchers.append(drawing)
         if view is not None:
             watchers.append(view.attach_drive(resolved.about, connection.link, drivers[0], course))
-        for number, link in enumerate(connection.links):
-            cars.append(CarSession(resolved, link, listener, number, [] if number else watchers))
+        for link in connection.links:
+            cars.append(CarSession(resolved, link, listener, cars, [] if cars else watchers))
             yield cars[-1].make_watch()
 
     def finish(connection: Connection, outcome: DriveOutcome) -> None:
         counters = {"link": asdict(cars[0].link.counters), "host": connection.read_host_counters()}
         cars[0].recorder.store_wire_counters(counters)
+        _record_contacts(cars, connection)
         reports.append(report_game_session(setup))
         reports.append({} if connection.camera is None else connection.camera.summarise_pictures())
 
@@ -179,6 +181,14 @@ def _drive_cars(
     for car, loop in zip(cars, outcome.cars, strict=True):
         car.loop = loop
     return _DrivenCars(cars, outcome.loop, outcome.host_report, *reports)
+
+
+def _record_contacts(cars: list[CarSession], connection: Connection) -> None:
+    """Store the cars' contacts with each other in their recordings, where the world is in this process."""
+    counted = {} if connection.plant is None else connection.plant.counters()
+    for contact in (CarContact(**fields) for fields in counted.get("contacts", ())):
+        for car in (contact.first, contact.second):
+            cars[car].recorder.store_event(contact.time_s, contact.describe(car))
 
 
 def _finish_summary(resolved: ResolvedDrive, driven: _DrivenCars, listener: ProgressListener) -> JsonObject:
@@ -196,6 +206,7 @@ def _finish_summary(resolved: ResolvedDrive, driven: _DrivenCars, listener: Prog
     if memory is not None and moved and (problem := memory.store()):
         listener.show_message(problem)
     summary["memory"] = str(memory.path) if memory is not None else None
+    summary["car_contacts"] = driven.host_report.get("world", {}).get("contacts", [])
     summary["others"] = [car.build_summary() for car in driven.cars[1:]]
     return summary
 

@@ -15,7 +15,7 @@ from typing import TextIO
 
 from trailbrake.driving.loop.drive_loop import LockstepPacer, RealTimePacer
 from trailbrake.driving.loop.driver_pace import DriverPace
-from trailbrake.driving.serve import build_host
+from trailbrake.driving.serve import build_host, count_world
 from trailbrake.driving.session.camera_link import add_camera
 from trailbrake.driving.session.connection import Connection
 from trailbrake.driving.session.drive_protection import guard_links
@@ -81,7 +81,7 @@ def _connect_lockstep(setup: DriveSetup) -> Iterator[Connection]:
         with _open_links(setup, doors, pacer.step) as links:
             connection = Connection(links, pacer, read_host_counters=host.read_counters, plant=plant, doors=doors)
             yield connection
-        connection.host_report.update(host.read_counters())
+        connection.host_report.update({**host.read_counters(), **count_world(plant)})
 
 
 @contextmanager
