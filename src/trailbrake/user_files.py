@@ -1,4 +1,4 @@
-"""Reading files of others: the one place that opens them, with a limit on their size, and parses TOML, YAML and JSON.
+"""Reading files of others: the one place that opens them, with a limit on their size; parses TOML, YAML, JSON, XML.
 
 Only a regular file is opened: a pipe or a device may never end. A text is UTF-8. Before a parser sees it, its nesting
 is limited, since parsers recurse; whole numbers have 64 bits, as TOML says, since longer ones fit no field and cannot
@@ -16,9 +16,12 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from trailbrake.errors import DataError, UsageError, describe_os_error
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
 
 MAX_TEXT = 1_000_000  # bytes of a text that a person writes: settings, cars, tracks, race days
 MAX_NESTING = 64  # of lists and tables, and parts of a dotted key
@@ -186,6 +189,30 @@ def parse_yaml(text: str, where: str) -> Any:
         raise DataError(f"not YAML: {' '.join(str(error).split())[:160]}", where=where) from error
     check_parsed(values, where)
     return values
+
+
+def parse_xml(data: bytes, where: str) -> "Element":
+    """Return the root of an XML text; DataError if it is none, has a document type or nests too deeply."""
+    from xml.etree.ElementTree import ParseError, XMLPullParser
+
+    if b"<!DOCTYPE" in data or b"<!ENTITY" in data:  # by which a short text can stand for one that fills the memory
+        raise DataError("a document type in the XML", where=where, hint="leave it out")
+    parser: XMLPullParser[Any] = XMLPullParser(("start", "end"))
+    depth, root = 0, None
+    try:
+        for start in range(0, len(data), _PIECE):
+            parser.feed(data[start : start + _PIECE])
+            for event, element in cast("Iterator[tuple[str, Element]]", parser.read_events()):
+                root = element if root is None else root
+                depth += 1 if event == "start" else -1
+                if depth > MAX_NESTING:
+                    raise _nesting_error(where)
+        parser.close()
+    except (ParseError, LookupError, ValueError) as error:  # also an encoding that is not known
+        raise DataError(f"not XML: {error}", where=where) from None
+    if root is None:
+        raise DataError("not XML: no element", where=where)
+    return root
 
 
 def parse_json(text: str | bytes, where: str, *, strict: bool = True) -> Any:

@@ -4,6 +4,7 @@ The writers follow the texts that describe the formats, not our readers.
 """
 
 import math
+import struct
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
@@ -312,3 +313,62 @@ def write_motec_csv(path, laps):
         for k, t in enumerate(laps.time.tolist())
     ]
     return write_rows(path, head, rows)
+
+
+def write_ibt(path, laps):
+    """iRacing's disk file, as the SDK's header lays it out, built by hand; shares are called %."""
+    lat, lon = place_degrees(laps)
+    crossed = np.concatenate([[-1.0], laps.lap_times])
+    shown = crossed[np.clip(laps.lap - 1, 0, len(laps.lap_times)).astype(int)]
+    variables = [
+        ("SessionTime", 5, "s", laps.time + 812.5),
+        ("Lap", 2, "", laps.lap),
+        ("Speed", 4, "m/s", laps.speed),
+        ("IsOnTrack", 1, "", np.ones(len(laps.time))),
+        ("Lat", 5, "deg", lat),
+        ("Lon", 5, "deg", lon),
+        ("Alt", 4, "m", laps.z),
+        ("Throttle", 4, "%", laps.throttle),
+        ("Brake", 4, "%", laps.brake),
+        ("Clutch", 4, "%", np.ones(len(laps.time))),
+        ("Gear", 2, "", laps.gear),
+        ("RPM", 4, "revs/min", laps.rpm),
+        ("SteeringWheelAngle", 4, "rad", laps.steering_wheel_angle),
+        ("YawRate", 4, "rad/s", laps.yaw_rate),
+        ("LatAccel", 4, "m/s^2", laps.acceleration_y),
+        ("LongAccel", 4, "m/s^2", laps.acceleration_x),
+        ("LapDistPct", 4, "%", laps.along % laps.length / laps.length),
+        ("LapLastLapTime", 4, "s", shown),
+        ("LapCurrentLapTime", 4, "s", laps.lap_time),
+        ("SessionFlags", 3, "irsdk_Flags", laps.gear),
+    ]
+    forms, place, described = {1: "?", 2: "<i4", 3: "<u4", 4: "<f4", 5: "<f8"}, 0, b""
+    offsets = []
+    for name, kind, unit, _ in variables:
+        described += struct.pack("<iii?3x32s64s32s", kind, place, 1, False, name.encode(), b"described", unit.encode())
+        offsets.append(place)
+        place += np.dtype(forms[kind]).itemsize
+    described += struct.pack("<iii?3x32s64s32s", 4, place, 6, True, b"LatAccel_ST", b"at 360 Hz", b"m/s^2")
+    row = np.dtype(
+        {
+            "names": [v[0] for v in variables],
+            "formats": [forms[v[1]] for v in variables],
+            "offsets": offsets,
+            "itemsize": place + 24,
+        }
+    )
+    rows = np.zeros(len(laps.time), row)
+    for name, _, _, values in variables:
+        rows[name] = values
+    text = (
+        b"---\nWeekendInfo:\n TrackName: lake\n TrackDisplayName: Round the lake\n Date: 2026-05-09\nDriverInfo:\n"
+        b" DriverCarIdx: 7\n Drivers:\n - CarIdx: 0\n   UserName: Pace Car\n   CarScreenName: safety\n"
+        b' - CarIdx: 7\n   UserName: A. Person: "quick"\n   CarScreenName: Formula Lake\n...\n'
+    )
+    count, head = len(variables) + 1, 112 + 32
+    text_at, rows_at = head + count * 144, head + count * 144 + len(text)
+    header = struct.pack("<10i8x", 2, 1, 60, 0, len(text), text_at, count, head, 1, place + 24)
+    header += struct.pack("<iiii", 1, rows_at, 0, 0) + bytes(48)
+    disk = struct.pack("<Qddii", int(BEGUN.timestamp()), 812.5, 812.5 + laps.time[-1], len(laps.lap_times), len(rows))
+    path.write_bytes(header + disk + described + text + rows.tobytes())
+    return path

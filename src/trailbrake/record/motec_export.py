@@ -21,6 +21,7 @@ from trailbrake.record.run_frame import sample_evenly
 from trailbrake.units import DEG, KMH, RPM, G
 
 RATE = 100.0  # samples per second
+SAME_BEACON = 0.05  # s between the begin of a lap and the end of that before it
 MAX_SAMPLES = 20_000_000  # of one channel: 55 hours
 
 
@@ -51,12 +52,12 @@ CHANNELS = (
       for wheel in ("fl", "fr", "rl", "rr")),
 )  # fmt: skip
 
-_HEADER = struct.Struct("<I4xII20xI24xHHHI8sHHI4x16s16x16s16x64s64s64x64s64x1024xI66x64s126x")
+HEADER = struct.Struct("<I4xII20xI24xHHHI8sHHI4x16s16x16s16x64s64s64x64s64x1024xI66x64s126x")
 _EVENT = struct.Struct("<64s64s1024sH")
 _VENUE = struct.Struct("<64s1034xH")
 _VEHICLE = struct.Struct("<64s128xI32s32s")
-_CHANNEL = struct.Struct("<IIIIHHHHhhhh32s8s12s40x")
-_MARKER, _PRO_LOGGING = 0x40, 0xC81A4
+CHANNEL = struct.Struct("<IIIIHHHHhhhh32s8s12s40x")
+MARKER, _PRO_LOGGING = 0x40, 0xC81A4
 _DEVICE = (1, 0x4240, 0xF, 0x1F44, b"ADL", 420, 0xADB0)  # the logger that readers know
 _FLOAT = (7, 4)  # kind and bytes of a sample
 
@@ -98,16 +99,16 @@ def encode_log(
     about: dict[str, object], channels: list[MotecChannel], values: list[NDArray[np.float64]], rate: int = int(RATE)
 ) -> bytes:
     """Return the bytes of the .ld file; `values` has one array for each of `channels`, in the unit of the log."""
-    event_at = _HEADER.size
+    event_at = HEADER.size
     venue_at = event_at + _EVENT.size
     vehicle_at = venue_at + _VENUE.size
     channels_at = vehicle_at + _VEHICLE.size
-    data_at = channels_at + _CHANNEL.size * len(channels)
+    data_at = channels_at + CHANNEL.size * len(channels)
     begun = _parse_date(about.get("started"))
     car, track, driver = (_encode_text(about.get(key), 64) for key in ("car", "track", "driver"))
     date, clock = (begun.strftime(form).encode() for form in ("%d/%m/%Y", "%H:%M:%S"))
     parts = [
-        _HEADER.pack(_MARKER, channels_at, data_at, event_at, *_DEVICE, len(channels), date, clock,
+        HEADER.pack(MARKER, channels_at, data_at, event_at, *_DEVICE, len(channels), date, clock,
                      driver, car, track, _PRO_LOGGING,
                      _encode_text(about.get("sim"), 64)),
         _EVENT.pack(_encode_text(about.get("sim"), 64), b"", b"", venue_at),
@@ -117,10 +118,10 @@ def encode_log(
     samples = [np.asarray(column, "<f4").tobytes() for column in values]
     place = data_at
     for number, (channel, data) in enumerate(zip(channels, samples, strict=True)):
-        here = channels_at + number * _CHANNEL.size
-        before = here - _CHANNEL.size if number else 0
-        after = here + _CHANNEL.size if number + 1 < len(channels) else 0
-        parts.append(_CHANNEL.pack(before, after, place, len(data) // 4, 0x2EE1 + number, *_FLOAT, rate, 0, 1, 1, 0,
+        here = channels_at + number * CHANNEL.size
+        before = here - CHANNEL.size if number else 0
+        after = here + CHANNEL.size if number + 1 < len(channels) else 0
+        parts.append(CHANNEL.pack(before, after, place, len(data) // 4, 0x2EE1 + number, *_FLOAT, rate, 0, 1, 1, 0,
                                    channel.name.encode(), channel.short.encode(), channel.unit.encode()))  # fmt: skip
         place += len(data)
     return b"".join([*parts, *samples])
@@ -139,12 +140,16 @@ def _parse_date(value: object) -> datetime:
 
 
 def _encode_laps(recording: Recording, first: float) -> str:
-    """Return the .ldx file: a beacon at the end of each lap, the number of laps, the fastest one."""
+    """Return the .ldx file: a beacon at the begin and end of each lap, the number of laps, the fastest one."""
     laps = [lap for lap in recording.laps if math.isfinite(lap.end) and lap.end >= first]
+    ends = [(f"Lap.{lap.number}", lap.end) for lap in laps]
+    begins = [(f"Begin.{lap.number}", lap.end - lap.time_s) for lap in laps]
+    # Where a lap begins and none ends: behind an out lap.
+    begins = [each for each in begins if each[1] - first > SAME_BEACON and
+              all(abs(each[1] - end) > SAME_BEACON for _, end in ends)]  # fmt: skip
     beacons = "".join(
-        f'<Marker Version="100" ClassName="BCN" Name={quoteattr(f"Lap.{lap.number}")} Flags="77"'
-        f' Time="{(lap.end - first) * 1e6:.9g}"/>'
-        for lap in laps
+        f'<Marker Version="100" ClassName="BCN" Name={quoteattr(name)} Flags="77" Time="{(at - first) * 1e6:.9g}"/>'
+        for name, at in sorted(begins + ends, key=lambda each: each[1])
     )
     details = f'<String Id="Total Laps" Value="{len(laps)}"/>'
     if laps:

@@ -14,7 +14,13 @@ from trailbrake.errors import DataError
 from trailbrake.state.tables import STATE_COLUMNS
 from trailbrake.user_files import parse_toml, read_user_text
 
-LOG_COLUMNS = {"latitude": "rad", "longitude": "rad", "distance": "m", "lap_share": "1"}  # and their SI units
+LOG_COLUMNS = {
+    "latitude": "rad",
+    "longitude": "rad",
+    "distance": "m",
+    "lap_share": "1",
+    "last_lap_time": "s",
+}  # and their SI units
 SI_UNITS = {column.name: column.quantity.unit for column in STATE_COLUMNS} | LOG_COLUMNS
 _IN_BRACKETS = re.compile(r"\s*[\[(]([^\])]*)[\])]")
 _SOURCE = re.compile(r"\s*\*\w+$")  # behind a name of RaceChrono's second format

@@ -17,9 +17,13 @@ from trailbrake.json_types import JsonObject
 from trailbrake.record.csv_import import is_drive_table, read_csv_columns
 from trailbrake.record.lap_logs.channel_names import SI_UNITS, user_channels_file
 from trailbrake.record.lap_logs.csv_log import read_csv_log
+from trailbrake.record.lap_logs.gps_log import read_geo_log, read_nmea_log
+from trailbrake.record.lap_logs.iracing_log import read_iracing_log
 from trailbrake.record.lap_logs.lap_log import Array, LapLog, LogChannel
 from trailbrake.record.lap_logs.log_columns import place_columns
 from trailbrake.record.lap_logs.log_laps import find_laps
+from trailbrake.record.lap_logs.motec_log import read_motec_log
+from trailbrake.record.lap_logs.path_reckoning import reckon_path
 from trailbrake.record.parted_file import ONE_FILE
 from trailbrake.record.recorder import CHUNK_ROWS, Recorder
 from trailbrake.record.recording_reader import Recording
@@ -32,6 +36,11 @@ _APPLIED = ("steer", "throttle", "brake", "clutch", "handbrake", "gear")
 READERS: dict[str, Callable[[Path], LapLog]] = {
     ".csv": read_csv_log,
     ".txt": read_csv_log,
+    ".ld": read_motec_log,
+    ".ibt": read_iracing_log,
+    ".nmea": read_nmea_log,
+    ".gpx": read_geo_log,
+    ".kml": read_geo_log,
 }
 
 
@@ -73,6 +82,8 @@ def digest_file(path: Path, *settings: object) -> str:
 def _convert_log(path: Path, kept: Path) -> None:
     columns, controls, log, notes, left_out = _read_columns(path)
     found = find_laps(columns, log.beacons, log.lap_times)
+    path_note = "" if "x" in columns else reckon_path(columns, found.laps)
+    notes += [path_note] if path_note else []
     summary = _summarise(log, columns, [*log.notes, *notes, *found.notes], left_out)
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)

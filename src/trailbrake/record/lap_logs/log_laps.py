@@ -16,6 +16,7 @@ from trailbrake.record.lap_logs.lap_log import Array
 
 CLOCK_NOISE = 0.05  # s that a stated lap time and the time between two crossings may differ, and one sample
 LINE_REACH = 25.0  # m beside a chosen start line within which it is crossed
+SHOWN_SOON = 3.0  # s after the line within which a game shows the time of the lap
 NO_LAP = -1  # of samples in no lap
 MAX_LINE_SPREAD = 30.0  # m between the places at which a log begins and ends laps
 MIN_LAP_S, MIN_LAP_M = 10.0, 200.0
@@ -81,7 +82,7 @@ def _join_crossings(
         if before is None or after.number not in (before.number + 1, NO_LAP):
             continue
         lasted = after.time - before.time
-        stated = lap_times.get(before.number, math.nan)
+        stated = lap_times.get(before.number, _find_shown_time(columns, after.row))
         if abs(stated - lasted) <= CLOCK_NOISE + 2.0 * step:
             lasted = stated
         if not lasted > 0.0:  # NaN: it was broken off
@@ -91,6 +92,16 @@ def _join_crossings(
             reason = reason or BEGUN_BEFORE
         laps.append(LapRecord(before.number, lasted, not reason, (), reason, 0.0, 0, after.time))
     return laps
+
+
+def _find_shown_time(columns: dict[str, Array], row: int) -> float:
+    """Return the time of the last lap that the log shows soon after `row`, s; NaN where it shows none that is new."""
+    shown = columns.get("last_lap_time")
+    if shown is None or row >= len(shown):
+        return math.nan
+    soon = int(np.searchsorted(columns["time"], columns["time"][row] + SHOWN_SOON))
+    changed = np.flatnonzero(shown[row:soon] != shown[row - 1])
+    return float(shown[row + changed[0]]) if len(changed) else math.nan
 
 
 def _find_begin(columns: dict[str, Array], crossings: list[Crossing]) -> Crossing | None:
