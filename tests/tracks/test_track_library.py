@@ -128,9 +128,9 @@ def test_files_are_loaded_by_their_suffix(tmp_path):
     )
     own = load_track(str(tmp_path / "own.toml"))
     assert (own.title, own.road.length, own.smoothing) == ("Own", 90.0, None)
-    (tmp_path / "own.gpx").write_text("?")
-    with pytest.raises(DataError, match=r"own\.gpx: unknown kind of track file"):
-        load_track(tmp_path / "own.gpx")
+    (tmp_path / "own.shp").write_text("?")
+    with pytest.raises(DataError, match=r"own\.shp: unknown kind of track file"):
+        load_track(tmp_path / "own.shp")
     (tmp_path / "bad.toml").write_bytes(b"\xff")
     with pytest.raises(DataError, match="not UTF-8"):
         load_track(tmp_path / "bad.toml")

@@ -13,7 +13,7 @@ from trailbrake.config import logs_folder
 from trailbrake.driving.session_recording import record_session
 from trailbrake.errors import UsageError, describe_os_error
 from trailbrake.record.format import SUFFIX
-from trailbrake.record.lap_logs import digest_file, is_lap_log, read_lap_log
+from trailbrake.record.lap_logs import describe_log, digest_file, is_lap_log, read_lap_log
 from trailbrake.record.recording_reader import Recording
 from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator, load_part
@@ -40,7 +40,12 @@ def open_drive(path: Path, rate: float = 0.0, say: Callable[[str], None] = lambd
         )
     if simulator is not None:
         return _open_session(simulator, path, rate, say)
-    return read_lap_log(path) if is_lap_log(path) else Recording.open(path)
+    if not is_lap_log(path):
+        return Recording.open(path)
+    opened = read_lap_log(path)
+    for line in describe_log(opened):
+        say(line)
+    return opened
 
 
 def find_session_simulator(path: Path) -> AnySimulator | None:

@@ -15,7 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from trailbrake.errors import DataError
-from trailbrake.tracks.geometry import Array, first_crossing
+from trailbrake.tracks.centreline_smoothing import MeasuredLine
+from trailbrake.tracks.geo_lines import GeoLine
+from trailbrake.tracks.geo_road import measure_geo_lines
+from trailbrake.tracks.geometry import Array, first_crossing, project_places
+from trailbrake.tracks.measured_road import MeasuredPoints
 from trailbrake.user_files import decode_user_text
 
 # Names without their unit, in lower case, by what the column is.
@@ -27,6 +31,7 @@ _NAMES = {
     "latitude": {"lat", "latitude"},
     "longitude": {"lon", "lng", "long", "longitude"},
     "width": {"width", "w", "track_width", "road_width", "total_width"},
+    "height": {"z", "height", "altitude", "alt", "elevation", "elev", "ele"},
     "half width": {"half_width", "halfwidth", "half_track_width"},
 }  # fmt: skip
 _SIDE = re.compile(r"(?:(?:w|wd|width|dist|distance|tr|track|road|edge|half|to|border)_)*(right|left|r|l)"
@@ -37,7 +42,7 @@ _DEGREES = ("deg", "degree", "degrees")
 _PLACE = (("x", "y"), ("longitude", "latitude"))
 _SIDES = (("right", "left"), ("width",), ("half width",))
 EXPECTED = ("x and y (or latitude and longitude), and width_right and width_left, or width, or half_width; "
-            "with _m, _km, _cm or _ft behind them")  # fmt: skip
+            "with _m, _km, _cm or _ft behind them; perhaps height; latitude and longitude also alone")  # fmt: skip
 
 
 class Column(NamedTuple):
@@ -48,7 +53,7 @@ class Column(NamedTuple):
 
 
 def find_columns(names: list[str], where: str) -> dict[str, Column]:
-    """Return the columns of a header by what they are: x, y, latitude, longitude, right, left, width, half width.
+    """Return the columns of a header by what they are: x, y, latitude, longitude, right, left, width, height, ...
 
     Args:
         names: cells of the header.
@@ -69,9 +74,9 @@ def find_columns(names: list[str], where: str) -> dict[str, Column]:
             found[role] = Column(index, factor)
     place = next((each for each in _PLACE if set(each) <= set(found)), ())
     sides = next((each for each in _SIDES if set(each) <= set(found)), ())
-    if not place or not sides:
+    if not place or not (sides or "latitude" in place):
         raise DataError("columns that are not understood", where=where, expected=EXPECTED, got=", ".join(names))
-    return {role: found[role] for role in (*place, *sides)}
+    return {role: found[role] for role in (*place, *sides, "height") if role in found}
 
 
 def _read_name(name: str) -> tuple[str, float]:
@@ -102,10 +107,15 @@ MIN_WIDTH = 2.5  # m, a car and some 0.1 m on either side
 MAX_WIDTH = 250.0  # m on either side
 MAX_GAP = 120.0  # m between neighbouring points
 MAX_COORDINATE = 1e6  # m
-EARTH_RADIUS = 6_371_008.8  # m, mean of WGS 84
 _UTM_STEP = 1e5  # m
 _MAX_UTM = 1e7  # m: northings of the southern half
-_LIMITS = {"x": (_MAX_UTM, "m"), "y": (_MAX_UTM, "m"), "longitude": (180.0, "degrees"), "latitude": (90.0, "degrees")}
+_LIMITS = {
+    "x": (_MAX_UTM, "m"),
+    "y": (_MAX_UTM, "m"),
+    "longitude": (180.0, "degrees"),
+    "latitude": (90.0, "degrees"),
+    "height": (9000.0, "m"),
+}
 _BY_PLACE = {name: Column(index, 1.0) for index, name in enumerate(("x", "y", "right", "left"))}
 _SAME = 0.01  # m, points nearer than this are one point
 _REVERSAL = math.radians(150.0)  # a turn from one chord to the next that no road makes
@@ -120,6 +130,7 @@ class CentrelinePoints:
         y: (n,) m, world.
         right: (n,) m from the point to the right edge.
         left: (n,) m to the left edge.
+        height: (n,) m; NaN where not known.
         lines: (n,) line number of each point in the file.
     """
 
@@ -127,6 +138,7 @@ class CentrelinePoints:
     y: Array
     right: Array
     left: Array
+    height: Array
     lines: list[int]
 
 
@@ -136,16 +148,35 @@ def parse_points(data: bytes, where: str) -> CentrelinePoints:
     Raises:
         DataError: naming the file, the line and the fault.
     """
-    rows, lines = _parse_rows(decode_user_text(data, where), where)
+    rows, lines, in_degrees = _parse_rows(decode_user_text(data, where), where)
+    if rows[0][2] != rows[0][2]:
+        raise DataError("columns without widths", where=where, expected=EXPECTED)
+    rows = _place_rows(rows, in_degrees)
     if len(rows) > 1 and math.hypot(rows[0][0] - rows[-1][0], rows[0][1] - rows[-1][1]) < _SAME:
         rows.pop()  # the first point repeated at the end
         lines.pop()
     if len(rows) < MIN_POINTS:
         raise DataError("too few points", where=where, expected=f"{MIN_POINTS} or more", got=str(len(rows)))
-    x, y, right, left = np.array(rows, np.float64).T.copy()
-    points = CentrelinePoints(x, y, right, left, lines)
+    x, y, right, left, height = np.array(rows, np.float64).T.copy()
+    points = CentrelinePoints(x, y, right, left, height, lines)
     _check_shape(points, where)
     return points
+
+
+def parse_measured_points(data: bytes, where: str) -> MeasuredPoints:
+    """Return the points in the bytes of a file as those of a road; latitudes and longitudes may be without widths.
+
+    Raises:
+        DataError: naming the file, the line and the fault.
+    """
+    rows, _, in_degrees = _parse_rows(decode_user_text(data, where), where)
+    if in_degrees and rows[0][2] != rows[0][2]:
+        longitude, latitude, _, _, height = np.array(rows).T
+        times = np.full(len(rows), math.nan)
+        return measure_geo_lines([GeoLine("", np.radians(latitude), np.radians(longitude), height, times)], where)
+    found = parse_points(data, where)
+    height = found.height if np.isfinite(found.height).all() else None
+    return MeasuredPoints(MeasuredLine(found.x, found.y, found.right, found.left), height, closed=True)
 
 
 def _split_cells(line: str) -> list[str]:
@@ -164,7 +195,8 @@ def _parse_number(cell: str) -> float | None:
         return None
 
 
-def _parse_rows(text: str, where: str) -> tuple[list[list[float]], list[int]]:
+def _parse_rows(text: str, where: str) -> tuple[list[list[float]], list[int], bool]:
+    """Return x, y, right, left and height of each row (NaN: not known), their lines, and whether x, y are degrees."""
     rows: list[list[float]] = []
     lines: list[int] = []
     columns, width = dict(_BY_PLACE), len(COLUMNS)
@@ -194,7 +226,7 @@ def _parse_rows(text: str, where: str) -> tuple[list[list[float]], list[int]]:
         lines.append(number)
     if not rows:
         raise DataError("no points", where=where, expected=f"lines of {','.join(COLUMNS)}", got="an empty track")
-    return _place_rows(rows, "latitude" in columns), lines
+    return rows, lines, "latitude" in columns
 
 
 def _find_header(line: str, first: list[str], where: str) -> dict[str, Column] | None:
@@ -228,29 +260,33 @@ def _parse_row(cells: list[str], columns: Mapping[str, Column], width: int, wher
     values: list[float] = []
     for name, column in columns.items():
         value = _parse_number(cells[column.number])
+        if name == "height" and not cells[column.number]:
+            values.append(math.nan)
+            continue
         limit, unit = _LIMITS.get(name, (MAX_WIDTH, "m"))
         if value is None or not abs(value * column.factor) <= limit:  # NaN fails the comparison too
             raise DataError(f"{name} is no usable number", where=where, expected=f"{unit}, within {limit:g}",
                             got=repr(cells[column.number]))  # fmt: skip
         values.append(value * column.factor)
+    height = values.pop() if "height" in columns else math.nan
     if "width" in columns:
         values[2] *= 0.5
-    if len(values) == 3:
-        values.append(values[2])
+    values += [values[2] if len(values) == 3 else math.nan] * (4 - len(values))
     if values[2] < 0.0 or values[3] < 0.0:
         raise DataError("negative width", where=where, expected="distances to the edges", got=f"{min(values[2:])} m")
     if values[2] + values[3] < MIN_WIDTH:
         got = f"{values[2] + values[3]:.2f} m"
         raise DataError("road narrower than a car", where=where, expected=f"{MIN_WIDTH} m or more", got=got)
-    return values
+    return [*values, height]
 
 
 def _place_rows(rows: list[list[float]], in_degrees: bool) -> list[list[float]]:
     """Return rows with places in m, near enough to zero."""
     x, y = rows[0][:2]
     if in_degrees:
-        east = EARTH_RADIUS * math.cos(math.radians(y))
-        return [[math.radians(row[0] - x) * east, math.radians(row[1] - y) * EARTH_RADIUS, *row[2:]] for row in rows]
+        longitude, latitude = np.radians(np.array(rows)[:, :2]).T
+        east, north = project_places(latitude, longitude, (float(latitude[0]), float(longitude[0])))
+        return [[*place, *row[2:]] for *place, row in zip(east.tolist(), north.tolist(), rows, strict=True)]
     if max(abs(x), abs(y)) <= MAX_COORDINATE:
         return rows
     x, y = (math.floor(value / _UTM_STEP) * _UTM_STEP for value in (x, y))

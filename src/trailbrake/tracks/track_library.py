@@ -7,9 +7,10 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from trailbrake.errors import DataError, UsageError, suggest_names
-from trailbrake.tracks import centreline_csv, road_file
+from trailbrake.tracks import centreline_csv, geo_lines, road_file
 from trailbrake.tracks import layout as layouts
-from trailbrake.tracks.centreline_smoothing import MeasuredLine, smooth_circuit
+from trailbrake.tracks.geo_road import measure_geo_lines
+from trailbrake.tracks.measured_road import build_measured_track
 from trailbrake.tracks.random_circuit import generate_circuit
 from trailbrake.tracks.road_builder import build_road, find_named_bends
 from trailbrake.tracks.track import SURFACES, Track
@@ -38,9 +39,10 @@ def load_track(name_or_path: "str | os.PathLike[str]") -> Track:
 
     Args:
         name_or_path: a name of `track_names()`; or a file: `.csv` with x_m,y_m,w_tr_right_m,w_tr_left_m round a loop
-            (x and y are world coordinates), or a road that `trailbrake learn` wrote (`road_file.py`); or `.toml` with
-            straights and arcs (`layout.py`); or `gen:SEED`, a random circuit (`random_circuit.py`). With `@wet` at its
-            end, each is the same track in the wet; with `@wet=0.5` one with half its grip (`Track.with_grip`).
+            (x and y are world coordinates), or a road that `trailbrake learn` wrote (`road_file.py`); `.gpx` or `.kml`
+            with a line of latitude and longitude (`geo_road.py`); `.toml` with straights and arcs (`layout.py`); or
+            `gen:SEED`, a random circuit (`random_circuit.py`). With `@wet` at its end, each is the same track in the
+            wet; with `@wet=0.5` one with half its grip (`Track.with_grip`).
 
     Returns:
         The track; `smoothing` is set for points from a file.
@@ -62,22 +64,22 @@ def load_track(name_or_path: "str | os.PathLike[str]") -> Track:
     suffix = path.suffix.lower()
     if not is_regular_file(path):
         hint = suggest_names(text, list(library))
-        wanted = "a name, a .csv or .toml file, or gen:SEED; each may end in @wet"
+        wanted = "a name, a .csv, .toml, .gpx or .kml file, or gen:SEED; each may end in @wet"
         raise UsageError("no such track", where=repr(text), expected=wanted, hint=hint)
     if suffix == ".toml":
         return _from_layout(read_user_text(path, "track", _MAX_TOML), path.stem, str(path), str(path))
+    if suffix in geo_lines.SUFFIXES:
+        lines = geo_lines.parse_geo_lines(read_user_file(path, "track", geo_lines.MAX_BYTES), str(path))
+        return build_measured_track(measure_geo_lines(lines, str(path)), path.stem, CSV_RUNOFF, str(path))
     if suffix != ".csv":
-        raise DataError(
-            "unknown kind of track file", where=str(path), expected=".csv or .toml", got=suffix or "no suffix"
-        )
+        wanted = ", ".join((".csv", ".toml", *geo_lines.SUFFIXES))
+        raise DataError("unknown kind of track file", where=str(path), expected=wanted, got=suffix or "no suffix")
     data = read_user_file(path, "track", centreline_csv.MAX_BYTES)
     if road_file.is_road_file(data):
         learned = road_file.parse_road(decode_user_text(data, str(path)), str(path))
         return Track(path.stem, path.stem, (learned,), source=f"road learned by driving, from {path}")
-    found = centreline_csv.parse_points(data, str(path))
-    measured = MeasuredLine(found.x, found.y, found.right, found.left)
-    road, report = smooth_circuit(measured, CSV_RUNOFF, str(path))
-    return Track(path.stem, path.stem, (road,), source=f"centreline points from {path}", smoothing=report)
+    points = centreline_csv.parse_measured_points(data, str(path))
+    return build_measured_track(points, path.stem, CSV_RUNOFF, str(path))
 
 
 def _load_wet(base: str, condition: str) -> Track:

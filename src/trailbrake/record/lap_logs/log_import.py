@@ -70,6 +70,19 @@ def read_lap_log(path: Path) -> Recording:
     return opened
 
 
+def describe_log(recording: Recording) -> list[str]:
+    """Return what was read of a lap log, a line each: kind, fields with units and rates, what is not used, notes."""
+    log, where = recording.about["log"], recording.path
+    fields = ", ".join(
+        f"{field['name']} [{field['unit']}] as {field['used_for']}".replace(" []", "")
+        + ("" if field["rate_hz"] in (None, log["rate_hz"]) else f" at {field['rate_hz']:g} Hz")
+        for field in log["fields"]
+    )
+    lines = [f"{where}: {log['kind']}, {log['rate_hz']:g} Hz, {log['seconds']:.1f} s", f"read: {fields}"]
+    lines += [f"not used: {', '.join(log['unused'])}"] if log["unused"] else []
+    return [*lines, *(f"left out: {text}" for text in log["left_out"]), *log["notes"]]
+
+
 def digest_file(path: Path, *settings: object) -> str:
     """Return a name for the conversion of a file: other for another file, table of channels, setting, or version."""
     parts = [__version__, str(path.resolve()), *map(str, settings)]

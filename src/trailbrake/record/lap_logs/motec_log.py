@@ -71,8 +71,8 @@ def read_motec_log(path: Path) -> LapLog:
 
 def _read_part(file: BufferedReader, part: struct.Struct, place: int, size: int, path: Path) -> tuple[Any, ...]:
     if place + part.size > size:
-        raise DataError("no MoTeC log, or it is cut off", where=str(path), expected=f"{place + part.size} bytes or more",
-                        got=str(size))  # fmt: skip
+        wanted = f"{place + part.size} bytes or more"
+        raise DataError("no MoTeC log, or it is cut off", where=str(path), expected=wanted, got=str(size))
     file.seek(place)
     return part.unpack(file.read(part.size))
 

@@ -23,7 +23,7 @@ from trailbrake.sims.assetto.wire import acpmf
 from trailbrake.tracks import centreline_csv as checked
 from trailbrake.tracks.centreline_smoothing import MeasuredLine, smooth_circuit, smooth_open_road
 from trailbrake.tracks.clearance import cut_runoff
-from trailbrake.tracks.geometry import cosine_average
+from trailbrake.tracks.measured_road import is_circuit, set_heights, spread_along
 from trailbrake.tracks.road import Road, RoadColumn
 from trailbrake.tracks.track import Track
 
@@ -36,8 +36,6 @@ UNKNOWN_EDGE_DISTANCE = (
 MIN_EDGE_DISTANCE = 0.5  # m: the line's own drivers stay on the road, whatever a width of 0 or less says
 MAX_EDGE_DISTANCE = 30.0  # m: beyond it the file's ray has missed the edge
 _SAME_POINT = 0.05  # m, points nearer than this to the one before are the same
-_MAX_CLOSING_GAP = 60.0  # m from the last point to the first at which a line still counts as a circuit
-_END_POINTS = 3  # points between which the direction of an end is measured
 _HEIGHT_SMOOTHING = 20.0  # m along the road over which heights and banking are averaged: lines are driven, not surveyed
 
 
@@ -68,25 +66,11 @@ def track_from_lane(lane: FastLane, name: str, where: str) -> Track:
     keep[away[-1] + 1 if len(away) else 1 :] = False  # the line ends where it began, perhaps with several points
     x, y, z, left, right = (values[keep] for values in (x, y, z, left, right))
     _check_points(x, y, where)
-    road, report = (smooth_circuit if _is_circuit(x, y) else smooth_open_road)(
-        MeasuredLine(x, y, right, left), RUNOFF_WIDTH, where
-    )
-    found = road.locate_many(np.column_stack([x, y]), 0)
-    order = np.argsort(found[:, 0])
-    s, period = road.stations(), road.length if road.closed else None
-
-    def along(values: Array) -> Array:
-        even = np.interp(s, found[order, 0], values[order], period=period)
-        return cosine_average(even, _HEIGHT_SMOOTHING, road.spacing, road.closed)
-
-    road.table[:, RoadColumn.Z] = along(z)
-    heights = road.column(RoadColumn.Z)
-    if road.closed:
-        road.table[:, RoadColumn.GRADE] = (np.roll(heights, -1) - np.roll(heights, 1)) / (2.0 * road.spacing)
-    else:
-        road.table[:, RoadColumn.GRADE] = np.gradient(heights, road.spacing)
+    measured = MeasuredLine(x, y, right, left)
+    road, report = (smooth_circuit if is_circuit(x, y) else smooth_open_road)(measured, RUNOFF_WIDTH, where)
+    set_heights(road, spread_along(road, measured, z, _HEIGHT_SMOOTHING))
     if lane.extras is not None:
-        road.table[:, RoadColumn.BANK] = along(_bank_angles(lane)[keep])
+        road.table[:, RoadColumn.BANK] = spread_along(road, measured, _bank_angles(lane)[keep], _HEIGHT_SMOOTHING)
     cut_runoff(road)
     return Track(name, name, (road,), source=f"the game's own line, {where}", smoothing=report)
 
@@ -102,17 +86,6 @@ def _check_points(x: Array, y: Array, where: str) -> None:
     if not checked.MIN_LENGTH <= gaps.sum() <= checked.MAX_LENGTH:
         raise DataError("no length of a road", where=where, got=f"{gaps.sum():.1f} m",
                         expected=f"{checked.MIN_LENGTH:g} .. {checked.MAX_LENGTH:g} m")  # fmt: skip
-
-
-def _is_circuit(x: Array, y: Array) -> bool:
-    # Two ends of an open road may lie side by side, as at the foot of a pass: then they lead opposite ways.
-    if np.hypot(x[-1] - x[0], y[-1] - y[0]) > _MAX_CLOSING_GAP:
-        return False
-    first, last = (
-        (x[_END_POINTS] - x[0], y[_END_POINTS] - y[0]),
-        (x[-1] - x[-1 - _END_POINTS], y[-1] - y[-1 - _END_POINTS]),
-    )
-    return bool(first[0] * last[0] + first[1] * last[1] > 0.0)
 
 
 def _edge_distances(lane: FastLane, side: str) -> Array:
