@@ -65,7 +65,7 @@ class DriveFlags:
         host: options of the embedded simulator, KEY=VALUE as `serve` takes them: --host steering=pad.
         world: properties of the embedded world that no driver is informed of, KEY=VALUE; repeatable. car and track:
             what the world has, where it is not what --car and --track say to the driver. grip, grip_lap, rain_after,
-            rain_seconds, fuel_rate: what changes during the drive, see docs/evaluate.md.
+            rain_seconds, fuel_rate: what changes during the drive, docs/evaluate.md; slipstream, docs/racing.md.
         signals: values of the simulator's own to record and show besides those that the driver needs: names of
             docs/signals.md, or patterns as `beamng.wheel_*`, with commas between; `all` for every one.
         pace: who sets the pace of real time: the `simulator`, or the `driver`: then the simulator waits until each of

@@ -23,7 +23,7 @@ class WorldOptions:
         view: the view from the first car: page publishes it for `drive --live --camera world`, window also shows it
             in a window, which `--camera window:TITLE` can capture.
         world: changes during the drive, KEY=VALUE; repeatable: grip, grip_lap, rain_after, rain_seconds, fuel_rate, see
-            docs/evaluate.md. car and track take the place of --car and --track.
+            docs/evaluate.md; slipstream, see docs/racing.md. car and track take the place of --car and --track.
     """
 
     track: str = ""

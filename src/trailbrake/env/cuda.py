@@ -83,6 +83,9 @@ class CudaRaceBatch:
     ) -> None:
         self.options = options = options or RaceOptions()
         self.task = options.build_task()
+        if options.slipstream:
+            raise UsageError("the worlds of a graphics card have no slipstream", where="slipstream",
+                             hint="leave it out, or use the processor")  # fmt: skip
         self._world_count = count_worlds(options, n)
         self.n, self._stride = n, options.cars if options.rivals else 1
         self._cars = [load_car(name) for name in options.car_names]

@@ -78,6 +78,7 @@ class RaceOptions:
         limit: s after which an episode is truncated.
         start: where episodes start.
         vary: what varies from episode to episode.
+        slipstream: whether cars lose drag and downforce behind others of their world; not on a graphics card.
         plan_on_kerbs: whether the line that `plan` and `line` observe puts the outer wheels on the kerbs.
     """
 
@@ -95,6 +96,7 @@ class RaceOptions:
     limit: float = 60.0
     start: Start = field(default_factory=Start)
     vary: Vary = field(default_factory=Vary)
+    slipstream: bool = False
     plan_on_kerbs: bool = False
 
     @property

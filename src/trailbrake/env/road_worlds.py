@@ -142,7 +142,7 @@ class RoadWorlds:
         self.stride = options.cars if options.rivals else 1
         self.learners = n // self.stride
         self._team = team
-        self.batch = batch = Batch(track, [car], n, group_size=options.cars, team=team)
+        self.batch = batch = Batch(track, [car], n, group_size=options.cars, team=team, slipstream=options.slipstream)
         for rows, value in ((_ZERO_ROWS, 0.0), (_UNSET_ROWS, np.nan)):
             for row in rows:
                 batch.set_row(int(row), np.full(n, value))

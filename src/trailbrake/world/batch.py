@@ -22,6 +22,7 @@ from trailbrake.world.kernel_arguments import BlockShare, CarBlocks, RoadTables,
 from trailbrake.world.param_packing import engine_map, pack_car
 from trailbrake.world.row_layout import Array, AxleRow, ControlRow, ParamRow, StateRow, WorkRow
 from trailbrake.world.segment_table import SegmentColumn, build_segment_table
+from trailbrake.world.slipstream import update_wakes
 
 CHUNKS_PER_THREAD = 32  # of a thread's part: what it loses to something else is taken over by the others
 MAX_DT = 0.0012  # s: substeps are no longer; stiff wheels and ABS are verified up to here
@@ -42,6 +43,7 @@ class Batch:
         group_size: number of consecutive cars that race each other and can touch; n must be a multiple of it.
         team: threads that share the work; by default the calling thread alone.
         tyre_heat: whether tyres warm up and wear where the car file describes it; otherwise friction is constant.
+        slipstream: whether cars lose drag and downforce behind others of their group.
         single_precision: float32 and freer arithmetic: half the memory and twice the speed, for training. Results
             differ in the last bits between machines, and positions have an error of about a millimetre.
 
@@ -74,6 +76,7 @@ class Batch:
         group_size: int = 1,
         team: Team | None = None,
         tyre_heat: bool = False,
+        slipstream: bool = False,
         single_precision: bool = False,
     ) -> None:
         n = len(cars) if n is None else n
@@ -94,8 +97,9 @@ class Batch:
         self._tyre_heat, self._maps_separated, self.collisions_enabled = tyre_heat, False, True
         self._kernels: Any = [
             kernels.single_precision(kernel) if single_precision else kernel
-            for kernel in (advance_blocks, advance_shared_blocks)
+            for kernel in (advance_blocks, advance_shared_blocks, update_wakes)
         ]
+        self._has_wakes = slipstream and group_size > 1
         self.cars: Any = _allocate_aligned(count, ControlRow.COUNT * lanes, self.dtype)
         models = {id(car): car for car in cars}
         rows = {key: row for row, key in enumerate(models)}
@@ -202,11 +206,22 @@ class Batch:
             substeps: how many. The ground, gears and contacts are looked at once, at the end: keep `dt * substeps`
                 within 10 ms.
         """
-        count, whole, parts = len(self.cars), self._blocks_per_unit, self.team.threads
-        units = -(-count // whole)
+        parts, units = self.team.threads, -(-len(self.cars) // self._blocks_per_unit)
         if parts == 1 or units == 1:  # waking a thread takes longer than such a step
-            self._advance_blocks(dt, substeps, 0, count)
-            return
+            self._advance_blocks(dt, substeps, 0, len(self.cars))
+        else:
+            self._advance_in_threads(dt, substeps, units)
+        if self._has_wakes:
+            groups = self.n // self.group_size
+            if self._update_wakes is None:
+                around = self._scalar(self.track.road.length if self.track.road.closed else 0.0)
+                entry = kernels.bind_entry(self._kernels[2], self.blocks, around, self.group_size, 0, groups)
+                self._update_wakes = partial(entry, self.blocks, around, self.group_size)
+            update = self._update_wakes
+            self.team.parallel_for(lambda thread, lo, hi: update(lo, hi), groups)
+
+    def _advance_in_threads(self, dt: float, substeps: int, units: int) -> None:
+        count, whole, parts = len(self.cars), self._blocks_per_unit, self.team.threads
         part_units = -(-units // parts)
         chunk = max(1, part_units // CHUNKS_PER_THREAD)
         self._next_blocks[::COUNTER_STRIDE] = range(0, parts * part_units * whole, part_units * whole)
@@ -239,6 +254,7 @@ class Batch:
         self.blocks = CarBlocks(self.cars, self.params, self.kinds, self.maps, self.n, contact_range)
         self._plan_key, self._plan = (0.0, 0), StepPlan(self._scalar(0.0), self._scalar(0.0), 0)
         self._advance_alone: Callable[..., object] | None = None
+        self._update_wakes: Callable[..., object] | None = None
         self._advance_shared: list[Callable[..., object]] = []
 
     def _bind_shared_kernel(self, plan: StepPlan, share: BlockShare) -> None:

@@ -47,8 +47,8 @@ def integrate_body(block: Array, lane: int, dt: float) -> None:
     rate = get(block, StateRow.YAW_RATE, lane)
     v2 = vx * vx + vy * vy
     drag = get(block, WorkRow.DRAG, lane) + get(block, WorkRow.DRAG_SLOPE, lane) * v2
-    air_front = axle_downforce(block, 0, lane, get(block, AxleRow.LIFT, lane), v2)
-    air_rear = axle_downforce(block, 1, lane, get(block, WorkRow.LIFT_REAR, lane), v2)
+    air_front = axle_downforce(block, 0, lane, get(block, WorkRow.LIFT, lane), v2)
+    air_rear = axle_downforce(block, 1, lane, get(block, WorkRow.LIFT + 1, lane), v2)
     per_mass, per_sprung = get(block, StateRow.INVERSE_MASS, lane), get(block, WorkRow.INVERSE_SPRUNG, lane)
     height = get(block, ParamRow.HEIGHT, lane)
     roll = get(block, StateRow.ROLL, lane)

@@ -1,6 +1,7 @@
 """`WorldConditions`: what changes in an embedded world while cars drive, and `GripSchedule`, the grip that follows."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from trailbrake.errors import UsageError
 from trailbrake.tracks.track import SURFACES
@@ -16,6 +17,8 @@ class WorldConditions:
         rain_after: laps of the first car after which it rains; 0 = it does not.
         rain_seconds: s from the first drop until the road is wet, which has 0.7 of its grip.
         fuel_rate: consumption of fuel over that of the car's file: its mass falls so much faster.
+        slipstream: `on`: cars lose drag and downforce behind each other. `off` is the default: wires do not announce a
+            wake, and a car is to drive as its file says unless the user wants a race.
     """
 
     grip: float = 1.0
@@ -23,6 +26,7 @@ class WorldConditions:
     rain_after: int = 0
     rain_seconds: float = 20.0
     fuel_rate: float = 1.0
+    slipstream: Literal["off", "on"] = "off"
 
     def __post_init__(self) -> None:
         for name, right, wanted in (

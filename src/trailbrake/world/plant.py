@@ -170,7 +170,8 @@ class World:
         self.cars = [_scale_consumption(car, conditions.fuel_rate) for car in cars]
         self._grip_schedule = GripSchedule(conditions) if conditions.changes_grip else None
         self._grip_factor = 1.0
-        self.batch = Batch(track, self.cars, group_size=len(self.cars))
+        slipstream = conditions.slipstream == "on"
+        self.batch = Batch(track, self.cars, group_size=len(self.cars), slipstream=slipstream)
         self._substeps = count_substeps(period)
         self._dt = period / self._substeps
         self._settings = [DEFAULT_SETTINGS] * len(self.cars)

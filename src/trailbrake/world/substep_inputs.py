@@ -25,7 +25,7 @@ def _clamp_control(wish: float, least: float) -> float:
 
 @inline_jit
 def apply_controls(block: Array, lane: int, dt: float) -> None:
-    """Write the controls as applied, the air's areas by the flap, ABS's target and the car's mass with its fuel."""
+    """Write the controls as applied, the air's areas by flap and wake, ABS's target, the mass with its fuel."""
     put(block, StateRow.APPLIED_STEER, lane, _clamp_control(get(block, ControlRow.STEER, lane), -1.0))
     put(block, StateRow.THROTTLE, lane, _clamp_control(get(block, ControlRow.THROTTLE, lane), 0.0))
     put(block, StateRow.BRAKE, lane, _clamp_control(get(block, ControlRow.BRAKE, lane), 0.0))
@@ -33,16 +33,15 @@ def apply_controls(block: Array, lane: int, dt: float) -> None:
     put(block, StateRow.HANDBRAKE, lane, _clamp_control(get(block, ControlRow.HANDBRAKE, lane), 0.0))
     drs = _clamp_control(get(block, ControlRow.DRS, lane), 0.0)
     drag = get(block, ParamRow.DRAG, lane) * (1.0 - drs * get(block, ParamRow.DRS_DRAG, lane))
+    drag *= 1.0 - get(block, StateRow.WAKE_DRAG, lane)
     vx, vy = get(block, StateRow.VX, lane), get(block, StateRow.VY, lane)
     pace = max(math.sqrt(vx * vx + vy * vy), MIN_DRAG_SPEED)
     put(block, WorkRow.DRAG, lane, 0.5 * drag * pace)
     put(block, WorkRow.DRAG_SLOPE, lane, 0.5 * drag / pace)
-    put(
-        block,
-        WorkRow.LIFT_REAR,
-        lane,
-        get(block, AxleRow.LIFT + 1, lane) * (1.0 - drs * get(block, ParamRow.DRS_LIFT, lane)),
-    )
+    left = 1.0 - get(block, StateRow.WAKE_LIFT, lane)
+    rear = get(block, AxleRow.LIFT + 1, lane) * (1.0 - drs * get(block, ParamRow.DRS_LIFT, lane))
+    put(block, WorkRow.LIFT, lane, get(block, AxleRow.LIFT, lane) * left)
+    put(block, WorkRow.LIFT + 1, lane, rear * left)
     speed = abs(vx)
     put(
         block,
