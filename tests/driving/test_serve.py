@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import json
 import os
 import signal
 import sys
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import pytest
-from helpers.processes import command
+from helpers.processes import command, start_trailbrake
 from helpers.waiting import wait_for
 
 from trailbrake.cars.car_library import load_car
@@ -195,9 +196,9 @@ def test_a_client_that_slows_the_time_down_does_not_hold_the_host(tmp_path):
 def test_a_host_whose_lines_nobody_reads_serves_on(tmp_path):
     """`serve ... 2>&1 | less`: a full pipe once held the host at its next line."""
     memory = SharedMemory(tmp_path)
-    with command("serve", "assetto", "--track=kartwerk", "--json", shm=tmp_path) as serve:
-        serve.until("ready ")
-        end = os.open(f"/proc/{serve.process.pid}/fd/2", os.O_WRONLY | os.O_NONBLOCK)
+    with start_trailbrake("serve", "assetto", "--track=kartwerk", "--json", TRAILBRAKE_SHM=tmp_path) as serve:
+        assert serve.stderr.readline().startswith("ready ")
+        end = os.open(f"/proc/{serve.pid}/fd/2", os.O_WRONLY | os.O_NONBLOCK)
         with contextlib.suppress(BlockingIOError):
             while True:
                 os.write(end, b"x" * 4096)
@@ -207,9 +208,9 @@ def test_a_host_whose_lines_nobody_reads_serves_on(tmp_path):
         first = codec.decode_packet_id(car.read(codec.CAR_SIZE))
         wait_for(lambda: codec.decode_packet_id(car.read(codec.CAR_SIZE)) > first + 100)
         os.close(end)
-        serve.process.send_signal(signal.SIGTERM)
-        assert serve.end() == 0
-        assert serve.summary["ignored"] == ["car 0: drs"]
+        serve.send_signal(signal.SIGTERM)
+        assert json.loads(serve.stdout.read())["ignored"] == ["car 0: drs"]
+        assert serve.wait(60.0) == 0
         page.close(remove=True)
 
 
@@ -287,16 +288,17 @@ def test_a_client_with_controls_of_any_size_and_one_who_scribbles_into_car0(tmp_
         page = memory.create_page(spec.controls_name(0), size=size)
         data = codec.encode_controls(codec.CarControls(gas=1.0))
         page.write((data + bytes(256))[:size])
-        car = None
-        while car is None or codec.decode_packet_id(car.read(codec.PACKET_ID_SIZE)) < 50:
-            car = car or memory.open_page(spec.car_name(0))
+        car = wait_for(lambda: memory.open_page(spec.car_name(0)))
+
+        def packet_id():
+            return codec.decode_packet_id(car.read(codec.PACKET_ID_SIZE))
+
+        wait_for(lambda: packet_id() >= 50)
         car.write(b"\xff" * 512)
-        while not 50 < codec.decode_packet_id(car.read(codec.PACKET_ID_SIZE)) < 10**6:
-            pass
+        wait_for(lambda: 50 < packet_id() < 10**6)
         page.write(codec.encode_controls(codec.CarControls(gas=float("nan")))[:size])
-        start = codec.decode_packet_id(car.read(codec.PACKET_ID_SIZE))
-        while codec.decode_packet_id(car.read(codec.PACKET_ID_SIZE)) < start + 50:
-            pass
+        start = packet_id()
+        wait_for(lambda: packet_id() >= start + 50)
         page.close(remove=True)
         car.close()
         serve.process.send_signal(signal.SIGTERM)

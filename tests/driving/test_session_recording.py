@@ -1,8 +1,7 @@
 """`record` and `replay` as a user runs them: a real session from a file and over the wire, tables, and refusals."""
 
 import json
-import subprocess
-import sys
+import signal
 import threading
 from contextlib import nullcontext
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.ports import free_udp_port
+from helpers.processes import command
 from helpers.waiting import let_pass, wait_for
 
 from trailbrake.analysis.lap_table import compare_laps
@@ -151,26 +151,22 @@ def test_replay_says_what_it_sent(session, capsys):
 @pytest.mark.slow
 def test_a_process_records_until_it_is_told_to_stop(tmp_path):
     port = free_udp_port()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "trailbrake", "record", "--sim=forza", "--live", f"--listen=127.0.0.1:{port}",
-         f"--out={tmp_path}", "--json"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert "listening" in process.stderr.readline()
-    sender = UdpSocket()
-    for i in range(30):
-        sender.send(
-            encode_packet(
-                Packet(Sled(1, i * 16), HorizonBlock(), Dash(cur_race_time=1 + i / 60, speed=3.0), tail=b"\0")
-            ),
-            ("127.0.0.1", port),
-        )
-    sender.close()
-    let_pass(0.5)
-    process.terminate()
-    out, err = process.communicate(timeout=30)
-    result = json.loads(out)
-    assert process.returncode == 0, err
+    words = ["--sim=forza", "--live", f"--listen=127.0.0.1:{port}", f"--out={tmp_path}", "--json"]
+    with command("record", *words, shm=tmp_path) as recorder:
+        recorder.wait_for_line("listening")
+        sender = UdpSocket()
+        for i in range(30):
+            sender.send(
+                encode_packet(
+                    Packet(Sled(1, i * 16), HorizonBlock(), Dash(cur_race_time=1 + i / 60, speed=3.0), tail=b"\0")
+                ),
+                ("127.0.0.1", port),
+            )
+        sender.close()
+        let_pass(0.5)
+        recorder.send_signal(signal.SIGTERM)
+        assert recorder.end(30.0) == 0, recorder.said
+        result = recorder.summary
     assert (result["link"]["received"], result["datagrams"]) == (30, 30)
     assert len(Recording.open(result["recording"])) == 30
 

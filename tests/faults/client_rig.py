@@ -7,9 +7,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from helpers.processes import Program
 from helpers.waiting import wait_until
 
-from faults.programs import Program
 from faults.trace import is_released
 
 DRIVER_FILE = Path(__file__).with_name("faulty_driver.py")

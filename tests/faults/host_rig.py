@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 from helpers.ports import free_port
+from helpers.processes import Program
 from helpers.waiting import wait_until
 
-from faults.programs import Program
 from faults.strangers import AgentStranger, CallStranger, PadStranger, PageStranger, ReplyStranger
 
 SHIMS = Path(__file__).with_name("shims")

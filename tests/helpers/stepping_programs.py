@@ -9,9 +9,9 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
-from faults.programs import Program
 from faults.wires import WIRES
 
+from helpers.processes import Program
 from helpers.waiting import let_pass, wait_until
 
 START_S = 240.0  # a busy machine that may have to compile the kernels first
@@ -43,7 +43,7 @@ class SteppingProgram(Program):
         self.send_signal(signal.SIGCONT)
 
     def wait_for_output(self, said, timeout_s=60.0):
-        wait_until(lambda: len(self.output) > said or not self.is_running, timeout_s, 0.002)
+        self._wait_until(lambda: len(self.output) > said, timeout_s)
         assert len(self.output) > said, (self.process.poll(), self.lines, self.output)
 
     def count_lines(self, text):
