@@ -95,6 +95,7 @@ class Batch:
         self._grip_factor = 1.0  # of the ground, over the track's own
         self._track_grip: Array | None = None  # columns of the segment table at factor 1, once it changes
         self._tyre_heat, self._maps_separated, self.collisions_enabled = tyre_heat, False, True
+        self._update_wakes: Callable[..., object] | None = None
         self._kernels: Any = [
             kernels.single_precision(kernel) if single_precision else kernel
             for kernel in (advance_blocks, advance_shared_blocks, update_wakes)
@@ -212,13 +213,16 @@ class Batch:
         else:
             self._advance_in_threads(dt, substeps, units)
         if self._has_wakes:
-            groups = self.n // self.group_size
-            if self._update_wakes is None:
-                around = self._scalar(self.track.road.length if self.track.road.closed else 0.0)
-                entry = kernels.bind_entry(self._kernels[2], self.blocks, around, self.group_size, 0, groups)
-                self._update_wakes = partial(entry, self.blocks, around, self.group_size)
-            update = self._update_wakes
-            self.team.parallel_for(lambda thread, lo, hi: update(lo, hi), groups)
+            self._write_wakes()
+
+    def _write_wakes(self) -> None:
+        groups = self.n // self.group_size
+        if self._update_wakes is None:
+            around = self._scalar(self.track.road.length if self.track.road.closed else 0.0)
+            entry = kernels.bind_entry(self._kernels[2], self.blocks, around, self.group_size, 0, groups)
+            self._update_wakes = partial(entry, self.blocks, around, self.group_size)
+        update: Callable[..., object] = self._update_wakes
+        self.team.parallel_for(lambda thread, lo, hi: update(lo, hi), groups)
 
     def _advance_in_threads(self, dt: float, substeps: int, units: int) -> None:
         count, whole, parts = len(self.cars), self._blocks_per_unit, self.team.threads
@@ -254,7 +258,7 @@ class Batch:
         self.blocks = CarBlocks(self.cars, self.params, self.kinds, self.maps, self.n, contact_range)
         self._plan_key, self._plan = (0.0, 0), StepPlan(self._scalar(0.0), self._scalar(0.0), 0)
         self._advance_alone: Callable[..., object] | None = None
-        self._update_wakes: Callable[..., object] | None = None
+        self._update_wakes = None
         self._advance_shared: list[Callable[..., object]] = []
 
     def _bind_shared_kernel(self, plan: StepPlan, share: BlockShare) -> None:
