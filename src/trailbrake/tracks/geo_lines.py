@@ -6,13 +6,13 @@ gx:Track).
 
 import math
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from trailbrake.errors import DataError
 from trailbrake.tracks.geometry import Array
+from trailbrake.units import parse_iso_time
 from trailbrake.user_files import parse_xml
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _read_gpx_point(point: "Element", where: str) -> _Point:
         place[0],
         place[1],
         _parse_number(height, where) if height else math.nan,
-        _parse_time(_find_text(point, "time")),
+        parse_iso_time(_find_text(point, "time")),
     )
 
 
@@ -101,7 +101,7 @@ def _list_kml_lines(root: "Element", where: str) -> Iterator[tuple[str, list[_Po
                 texts = _find_text(line, "coordinates").split()
                 yield _find_text(mark, "name"), [_read_kml_point(text.split(","), math.nan, where) for text in texts]
             elif tag == "Track":
-                times = [_parse_time((part.text or "").strip()) for part in line if _plain_tag(part) == "when"]
+                times = [parse_iso_time((part.text or "").strip()) for part in line if _plain_tag(part) == "when"]
                 texts = [(part.text or "") for part in line if _plain_tag(part) == "coord"]
                 times += [math.nan] * (len(texts) - len(times))
                 yield (
@@ -127,14 +127,6 @@ def _parse_number(text: str, where: str) -> float:
     if not abs(value) < 1e6:
         raise DataError("no number in a place", where=where, got=text[:40] or "nothing")
     return value
-
-
-def _parse_time(text: str) -> float:
-    try:
-        moment = datetime.fromisoformat(text)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
-        return math.nan
 
 
 def _make_line(name: str, points: list[_Point], where: str) -> GeoLine:

@@ -10,7 +10,6 @@ import math
 import re
 from array import array
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ import numpy as np
 from trailbrake.errors import DataError
 from trailbrake.record.lap_logs.channel_names import ChannelNames, Habit, load_channel_names, split_unit
 from trailbrake.record.lap_logs.lap_log import Array, LapLog, LogChannel
+from trailbrake.units import parse_iso_time
 from trailbrake.user_files import read_user_file
 
 MAX_BYTES = 1 << 30
@@ -173,13 +173,12 @@ def _parse_cell(text: str) -> float:
         return math.nan
     try:
         if "-" in text:
-            moment = datetime.fromisoformat(text)
-            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+            return parse_iso_time(text)
         seconds = 0.0
         for part in text.split(":"):
             seconds = 60.0 * seconds + float(part)
         return seconds
-    except (ValueError, OverflowError, OSError):
+    except ValueError:
         return math.nan
 
 
