@@ -4,11 +4,9 @@ import pytest
 
 from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving.session import car_session
-from trailbrake.driving.session.car_session import _make_recorder, _ProgressTap
+from trailbrake.driving.session.car_session import _ProgressTap, make_recorder
 from trailbrake.driving.session.drive_setup import make_setup
-from trailbrake.driving.session.line_choice import ChosenLine
 from trailbrake.driving.session.progress import MessagePrinter
-from trailbrake.driving.session.resolved_drive import ResolvedDrive
 from trailbrake.planning.course import UnmappedCourse
 from trailbrake.sims.registry import find
 from trailbrake.state import CarState, Controls
@@ -25,7 +23,7 @@ from trailbrake.state import CarState, Controls
 def test_no_colons_and_no_spaces(tmp_path, track, driver, name):
     options = DriveFlags(track=track, driver=driver, car="gt3", out=tmp_path)
     setup = make_setup(find("assetto"), options.make_spec())
-    recorder = _make_recorder(ResolvedDrive(setup, UnmappedCourse(), ChosenLine(), [], None, {}), None)
+    recorder = make_recorder(setup, UnmappedCourse(), None, 0)
     recorder.start({})
     recorder.close()
     assert recorder.path.parent == tmp_path

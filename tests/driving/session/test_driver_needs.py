@@ -4,11 +4,8 @@ import pytest
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.loading.driver_registry import load_driver
-from trailbrake.driving.session.driver_needs import (
-    check_course_needs,
-    check_driver_needs,
-    make_unknown_course,
-)
+from trailbrake.driving.session.driver_needs import check_course_needs, check_driver_needs
+from trailbrake.driving.session.session_detection import make_unknown_course
 from trailbrake.errors import UsageError
 from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.sims.registry import find

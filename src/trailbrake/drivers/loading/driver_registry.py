@@ -31,6 +31,15 @@ def original_names() -> list[str]:
     return sorted(name for name, module in _driver_modules().items() if ".originals." in module)
 
 
+def list_roadless_drivers(supplied: frozenset[str], accepted: frozenset[str]) -> list[str]:
+    """Return the names of the drivers that steer on a road that is not known, through a wire with these fields."""
+    excluded = {"cruise", "manual", "survey", *original_names()}  # they do not steer, or have a purpose of their own
+    if "wheels.drive_torque" not in accepted:
+        excluded |= {name for name in driver_names() if name.endswith("_torque")}
+    classes = {name: builtin_driver_class(name) for name in driver_names() if name not in excluded}
+    return [name for name, cls in classes.items() if not declared_course_needs(cls, name) and supplied >= cls.NEEDS]
+
+
 def _driver_modules() -> dict[str, str]:
     """Return {driver name: module}: the folder is the list."""
     own = {path.stem: f"trailbrake.drivers.{path.stem}" for path in _FOLDER.glob("[!_]*.py")}

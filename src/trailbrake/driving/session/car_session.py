@@ -6,16 +6,16 @@ from dataclasses import asdict
 from pathlib import Path
 
 from trailbrake.config import recordings_folder
+from trailbrake.driving.goals import AnyGoal
 from trailbrake.driving.loop.drive_loop import CarLoop
 from trailbrake.driving.road_monitor import RoadMonitor, WireLapScorer
 from trailbrake.driving.run import CarWatch
+from trailbrake.driving.session.drive_setup import DriveSetup
 from trailbrake.driving.session.progress import ProgressListener
-from trailbrake.driving.session.resolved_drive import ResolvedDrive
 from trailbrake.json_types import JsonObject
 from trailbrake.laps import MOVING_SPEED, LapRecord, lap_summary
 from trailbrake.planning.course import Course, UnmappedCourse, has_plan
 from trailbrake.record.file_names import safe_name
-from trailbrake.record.parted_file import make_part_limits
 from trailbrake.record.recorder import Recorder
 from trailbrake.record.threaded_recorder import ThreadedRecorder
 from trailbrake.roles import Link, Tap
@@ -78,11 +78,12 @@ class CarSession:
     """One car of a drive: its taps, its score and its part of the summary.
 
     Args:
-        drive: whose car it is.
         link: an open link to the car.
+        recorder: of the car, not started.
+        course: that its driver has.
+        goal: what ends its drive.
         listener: receives the first car's progress.
-        before: the cars of the drive before this one, the first of them recorded beside it.
-        watchers: further taps.
+        number: 0 for the first car of the drive.
 
     Attributes:
         number: 0 for the first car of the drive.
@@ -91,19 +92,17 @@ class CarSession:
 
     def __init__(
         self,
-        drive: ResolvedDrive,
         link: Link,
+        recorder: Recorder | ThreadedRecorder,
+        course: Course,
+        goal: AnyGoal,
         listener: ProgressListener,
-        before: Sequence["CarSession"] = (),
-        watchers: Sequence[Tap] = (),
+        number: int = 0,
     ) -> None:
-        course, about = drive.course, drive.about
-        self.number, self.link = len(before), link
-        number = self.number
+        self.number, self.link, self.recorder = number, link, recorder
+        self._goal, self._listener = goal, listener
+        self._taps: list[Tap] = []
         self.loop: CarLoop | None = None
-        first: Path | None = before[0].recorder.path if before else None
-        recorder = _make_recorder(drive, first and first.with_stem(f"{first.stem}_car{number}"))
-        self.recorder: Recorder | ThreadedRecorder = recorder
 
         def finished(lap: LapRecord) -> None:
             recorder.store_lap(lap)
@@ -117,18 +116,21 @@ class CarSession:
                 course.track.road, course.line if has_plan(course) else None, finished, on_rewind=recorder.store_rewind
             )
         )
-        # The recorder first: a lap is written right after the tick that ended it.
-        taps: list[Tap] = [recorder, self.scorer]
-        if number == 0:
-            taps.append(_ProgressTap(listener, self.scorer, about["laps"]))
-        taps += watchers
-        self._taps, self._listener = taps, listener
-        for tap in taps:
-            tap.start(about | {"number": number} if number else about)
-        self._goal = drive.setup.spec.goal
 
-    def make_watch(self) -> CarWatch:
-        """Return what watches the car and ends its drive."""
+    def watch(self, about: JsonObject, watchers: Sequence[Tap]) -> CarWatch:
+        """Start the taps, and return what watches the car and ends its drive.
+
+        Args:
+            about: what a recording says about the drive.
+            watchers: further taps.
+        """
+        # The recorder first: a lap is written right after the tick that ended it.
+        self._taps = [self.recorder, self.scorer]
+        if self.number == 0:
+            self._taps.append(_ProgressTap(self._listener, self.scorer, about["laps"]))
+        self._taps += watchers
+        for tap in self._taps:
+            tap.start(about | {"number": self.number} if self.number else about)
 
         def say(text: str) -> None:
             self._record(text)
@@ -174,18 +176,26 @@ class CarSession:
         return f"{lost}: {GONE}" if lost is not None else ""
 
 
-def _make_recorder(drive: ResolvedDrive, path: Path | None) -> Recorder | ThreadedRecorder:
-    """Return a new recorder; `path` None: in the usual folder, named after road, car, driver and time."""
-    spec, course = drive.setup.spec, drive.course
-    keep = spec.keep
-    if path is None:
+def make_recorder(setup: DriveSetup, course: Course, first: Path | None, number: int) -> Recorder | ThreadedRecorder:
+    """Return the recorder of a car of a drive, with the road and the plan.
+
+    Args:
+        setup: the drive.
+        course: that the drivers have.
+        first: the recording of the first car, beside which this one is; None for the first car: in the usual folder,
+            named after road, car, driver and time.
+        number: of the car, 0 for the first.
+    """
+    spec, keep = setup.spec, setup.spec.keep
+    if first is None:
         folder = Path(keep.out) if keep.out else recordings_folder()
         mapped = not isinstance(course, UnmappedCourse)
-        track = course.track.name if mapped else spec.track or drive.setup.simulator.name
+        track = course.track.name if mapped else spec.track or setup.simulator.name
         names = [track, *(Path(name).stem for name in (spec.car, spec.first.driver) if name)]
         path = folder / f"{safe_name('_'.join(names))}_{steady_clock.filename_timestamp()}.mcap"
-    limits = make_part_limits(keep.part_minutes, keep.part_megabytes, keep.keep_parts)
-    plain = Recorder(path, pictures=keep.pictures, signals=drive.setup.signals, limits=limits)
+    else:
+        path = first.with_stem(f"{first.stem}_car{number}")
+    plain = Recorder(path, pictures=keep.pictures, signals=setup.signals, limits=setup.part_limits)
     recorder = ThreadedRecorder(plain) if spec.is_real_time else plain
     store_course(recorder, course)
     return recorder

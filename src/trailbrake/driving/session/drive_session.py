@@ -14,7 +14,7 @@ from trailbrake.driving.loop.request_pacer import RequestPacer
 from trailbrake.driving.loop.supervisor import Supervisor
 from trailbrake.driving.precompile import precompile_in_child
 from trailbrake.driving.run import INTERRUPTED, CarWatch, DriveOutcome, NamedDriver, drive_cars
-from trailbrake.driving.session.car_session import CarSession
+from trailbrake.driving.session.car_session import CarSession, make_recorder
 from trailbrake.driving.session.connection import Connection
 from trailbrake.driving.session.drive_inputs import CONTENTS, DriveContents
 from trailbrake.driving.session.drive_result import DriveResult
@@ -27,7 +27,6 @@ from trailbrake.driving.spec import DriveSpec, make_spec
 from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import Course, UnmappedCourse, has_plan
-from trailbrake.record.parted_file import make_part_limits
 from trailbrake.roles import DrawsPlan, Driver, HandDriven, Tap
 from trailbrake.sims import registry
 from trailbrake.system.breakable_call import BreakableCall
@@ -121,15 +120,12 @@ def _prepare_drive(
     *,
     own: Driver | type[Driver] | None,
 ) -> ResolvedDrive:
-    """Check what is to be kept, and resolve the drive while the world's kernels are compiled beside."""
+    """Resolve a drive while the world's kernels are compiled beside."""
 
     def stopped() -> bool:
         return supervisor.stop_reason != ""
 
-    simulator, keep = setup.simulator, setup.spec.keep
-    make_part_limits(keep.part_minutes, keep.part_megabytes, keep.keep_parts)
-    if keep.log and not keep.pictures:
-        raise UsageError("a driving log is made of pictures", where="--log", hint="leave --no-pictures out")
+    simulator = setup.simulator
     own_world = not setup.spec.is_live and simulator.world != "miniature"
     with precompile_in_child() if own_world else nullcontext():
         resolved = resolve_drive(setup, own=own, contents=contents, stopped=stopped, say=listener.show_message)
@@ -162,9 +158,10 @@ def _drive_cars(
             watchers.append(drawing)
         if view is not None:
             watchers.append(view.attach_drive(resolved.about, connection.link, drivers[0], course))
-        for link in connection.links:
-            cars.append(CarSession(resolved, link, listener, cars, [] if cars else watchers))
-            yield cars[-1].make_watch()
+        for number, link in enumerate(connection.links):
+            recorder = make_recorder(setup, course, cars[0].recorder.path if cars else None, number)
+            cars.append(CarSession(link, recorder, course, setup.spec.goal, listener, number))
+            yield cars[-1].watch(resolved.about, [] if number else watchers)
 
     def finish(connection: Connection, outcome: DriveOutcome) -> None:
         counters = {"link": asdict(cars[0].link.counters), "host": connection.read_host_counters()}

@@ -12,6 +12,7 @@ from trailbrake.driving.spec import DriveSpec, EmbeddedSite, LiveSite, write_spe
 from trailbrake.errors import UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.record.format import WIRE_DELAY
+from trailbrake.record.parted_file import ONE_FILE, PartLimits, make_part_limits
 from trailbrake.roles import AnswersLate, Driver, StickDriven, TakesStick
 from trailbrake.simulator import AnySimulator, load_part
 from trailbrake.state import Signal
@@ -31,6 +32,7 @@ class DriveSetup:
         world: the embedded world; None in a live drive.
         signals: the selected signals, which the links fill in.
         camera: the camera that the wire does not have; None without one.
+        part_limits: of a file of the recording.
     """
 
     simulator: AnySimulator
@@ -40,6 +42,7 @@ class DriveSetup:
     world: EmbeddedWorld | None = None
     signals: tuple[Signal, ...] = ()
     camera: CameraOption | None = None
+    part_limits: PartLimits = ONE_FILE
 
     @property
     def site(self) -> EmbeddedSite:
@@ -107,8 +110,8 @@ def make_setup(
         drivers: of the cars, as `DriveSetup.with_drivers` takes them.
 
     Raises:
-        UsageError: as `DriveSetup.with_drivers`; the wire takes fewer cars; there is no such camera for this drive; or
-            the driver shall set the pace of a simulator that cannot wait.
+        UsageError: as `DriveSetup.with_drivers`; the wire takes fewer cars; there is no such camera for this drive, or
+            no recording or log of this kind; or the driver shall set the pace of a simulator that cannot wait.
     """
     site = spec.site
     if len(spec.cars) > 1 and simulator.options_for_car is None:
@@ -117,6 +120,10 @@ def make_setup(
     if site.pace == "driver" and spec.is_real_time and simulator.paced_by == "none":
         raise UsageError(f"{simulator.name} cannot wait for a driver", where="--pace driver",
                          expected="a simulator that waits", hint="leave --pace out")  # fmt: skip
+    keep = spec.keep
+    part_limits = make_part_limits(keep.part_minutes, keep.part_megabytes, keep.keep_parts)
+    if keep.log and not keep.pictures:
+        raise UsageError("a driving log is made of pictures", where="--log", hint="leave --no-pictures out")
     camera = choose_camera(site.camera, simulator, is_real_time=spec.is_real_time)
     live = live or simulator.make_live_options(site.options)
     spec = spec.with_site_defaults(simulator.world)
@@ -124,7 +131,7 @@ def make_setup(
     if isinstance(site, EmbeddedSite):
         named = WorldOptions(track=site.track, car=site.car, seed=site.seed, world=site.conditions)
         world = settle_world(named, simulator.world)
-    setup = DriveSetup(simulator, spec, live, world=world, camera=camera)
+    setup = DriveSetup(simulator, spec, live, world=world, camera=camera, part_limits=part_limits)
     return setup.with_drivers(drivers)
 
 

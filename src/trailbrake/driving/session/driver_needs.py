@@ -1,15 +1,10 @@
 """Whether a driver and a simulator go together."""
 
-from trailbrake.cars.params import CarParams
 from trailbrake.drivers.loading.driver_registry import (
-    builtin_driver_class,
     declared_commands,
     declared_course_needs,
     declared_custom_values,
     declared_needs,
-    driver_names,
-    load_driver,
-    original_names,
 )
 from trailbrake.driving.session.session_camera import camera_fields
 from trailbrake.errors import UsageError
@@ -79,36 +74,3 @@ def check_course_needs(driver: Driver, name: str, simulator: AnySimulator, cours
     if "car" in needs and course.car is None:
         raise UsageError(f"{name} plans with a model of the car, and {simulator.name} does not name its car",
                          where="drive", hint="name the nearest one by --car; `trailbrake cars` lists them")  # fmt: skip
-
-
-def make_unknown_course(simulator: AnySimulator, car: CarParams | None, live: object = None) -> UnmappedCourse:
-    """Return the course of a live drive on a road that nobody has named; its hint says what to do for a map.
-
-    Args:
-        simulator: whose wire.
-        car: a model of the car; None where it is not known.
-        live: the simulator's live options; None for their defaults.
-    """
-    supplied = simulator.list_supplied(live or simulator.live_options())
-    flags = f"--sim {simulator.name} --live"
-    if not {"x", "y", "z"} <= supplied:
-        ways = ["name it by --track"]
-    elif supplied >= load_driver("survey").NEEDS:
-        ways = [f"map it by `trailbrake learn {flags} --out MAP.csv` and add --track MAP.csv"]
-    else:
-        ways = [f"drive it once by `trailbrake drive {flags} --driver manual --watch`, map it by "
-                "`trailbrake learn --source RECORDING --out MAP.csv` and add --track MAP.csv"]  # fmt: skip
-    roadless = [name for name in driver_names() if _drives_without_course(name, supplied, simulator.accepts)]
-    if roadless:
-        ways.append(f"choose a --driver that needs no road: {', '.join(roadless)}")
-    cause = "the road is not known: neither --track nor the game names it"
-    return UnmappedCourse(car, cause=cause, hint="; or ".join(ways))
-
-
-def _drives_without_course(name: str, supplied: frozenset[str], accepted: frozenset[str]) -> bool:
-    cls = builtin_driver_class(name)
-    if name in ("cruise", "manual", "survey", *original_names()):  # they do not steer, or have a purpose of their own
-        return False
-    if name.endswith("_torque") and "wheels.drive_torque" not in accepted:
-        return False
-    return not declared_course_needs(cls, name) and supplied >= cls.NEEDS

@@ -4,15 +4,16 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from trailbrake.cars.car_library import load_car
+from trailbrake.cars.params import CarParams
+from trailbrake.drivers.loading.driver_registry import list_roadless_drivers, load_driver
 from trailbrake.driving.session.drive_setup import DriveSetup
-from trailbrake.driving.session.driver_needs import make_unknown_course
 from trailbrake.driving.session.open_connection import make_idle_wait
 from trailbrake.driving.spec import UNKNOWN_CAR
 from trailbrake.errors import UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.roles import DetectedSession
-from trailbrake.simulator import load_part
+from trailbrake.simulator import AnySimulator, load_part
 from trailbrake.tracks.track_library import load_track
 
 
@@ -52,6 +53,29 @@ def find_course(
     if spec.first.line and (track is None or car is None):
         raise UsageError("a line needs a known track and car", where="--line", hint="name them by --track and --car")
     return setup, make_unknown_course(simulator, car, found.live) if track is None else Course(track, car)
+
+
+def make_unknown_course(simulator: AnySimulator, car: CarParams | None, live: object = None) -> UnmappedCourse:
+    """Return the course of a live drive on a road that nobody has named; its hint says what to do for a map.
+
+    Args:
+        simulator: whose wire.
+        car: a model of the car; None where it is not known.
+        live: the simulator's live options; None for their defaults.
+    """
+    supplied = simulator.list_supplied(live or simulator.live_options())
+    flags = f"--sim {simulator.name} --live"
+    if not {"x", "y", "z"} <= supplied:
+        ways = ["name it by --track"]
+    elif supplied >= load_driver("survey").NEEDS:
+        ways = [f"map it by `trailbrake learn {flags} --out MAP.csv` and add --track MAP.csv"]
+    else:
+        ways = [f"drive it once by `trailbrake drive {flags} --driver manual --watch`, map it by "
+                "`trailbrake learn --source RECORDING --out MAP.csv` and add --track MAP.csv"]  # fmt: skip
+    if roadless := list_roadless_drivers(supplied, simulator.accepts):
+        ways.append(f"choose a --driver that needs no road: {', '.join(roadless)}")
+    cause = "the road is not known: neither --track nor the game names it"
+    return UnmappedCourse(car, cause=cause, hint="; or ".join(ways))
 
 
 def report_game_session(setup: DriveSetup) -> JsonObject:
