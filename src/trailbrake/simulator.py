@@ -26,10 +26,9 @@ from typing import (
 from trailbrake.errors import DataError, TrailbrakeError, UsageError, raised_at, suggest_names
 
 if TYPE_CHECKING:  # help imports this module: it must stay cheap
-    import os
-
     from trailbrake import simulator_tools as kinds
     from trailbrake.roles import Host, Link, Plant, RoadPlant
+    from trailbrake.simulator_tools import Doors, Idle
     from trailbrake.state.signals import Signal
 
 _ALWAYS_SUPPLIED = frozenset({"time", "sequence", "age", "phase"})
@@ -48,13 +47,7 @@ ServeIn = TypeVar("ServeIn", contravariant=True)
 class LinkFactory(Protocol[LiveIn]):
     """Makes a link that is not open yet."""
 
-    def __call__(
-        self,
-        options: LiveIn,
-        *,
-        doors: "str | os.PathLike[str] | None" = None,
-        idle: Callable[[], float] | None = None,
-    ) -> "Link":
+    def __call__(self, options: LiveIn, *, doors: "Doors" = None, idle: "Idle | None" = None) -> "Link":
         """Return a link.
 
         Args:
@@ -67,9 +60,7 @@ class LinkFactory(Protocol[LiveIn]):
 class HostFactory(Protocol[ServeIn]):
     """Makes a host that is not open yet."""
 
-    def __call__(
-        self, plant: "RoadPlant", options: ServeIn, *, doors: "str | os.PathLike[str] | None" = None
-    ) -> "Host":
+    def __call__(self, plant: "RoadPlant", options: ServeIn, *, doors: "Doors" = None) -> "Host":
         """Return a host that serves `plant`; `doors` as for a link."""
 
 
@@ -214,13 +205,7 @@ class Simulator(Generic[Live, Serve]):
     def __repr__(self) -> str:
         return f"Simulator({self.name!r})"
 
-    def make_link(
-        self,
-        options: Live,
-        *,
-        doors: "str | os.PathLike[str] | None" = None,
-        idle: Callable[[], float] | None = None,
-    ) -> "Link":
+    def make_link(self, options: Live, *, doors: "Doors" = None, idle: "Idle | None" = None) -> "Link":
         """Return a link that is not open yet; the arguments are those of `LinkFactory`.
 
         Raises:
@@ -235,7 +220,7 @@ class Simulator(Generic[Live, Serve]):
         _require_members(link, Link, self.link, "link")
         return link
 
-    def make_host(self, plant: "Plant", options: Serve, *, doors: "str | os.PathLike[str] | None" = None) -> "Host":
+    def make_host(self, plant: "Plant", options: Serve, *, doors: "Doors" = None) -> "Host":
         """Return a host that is not open yet; the arguments are those of `HostFactory`.
 
         Raises:

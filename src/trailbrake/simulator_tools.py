@@ -4,6 +4,7 @@ A tool's module declares one of these, as `DOCTOR = DoctorTool(DoctorOptions, ex
 dataclass whose fields have defaults: the command line makes flags of them, and its docstring is the command's help.
 """
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -15,10 +16,11 @@ if TYPE_CHECKING:
     from trailbrake.findings import Finding, WireField
     from trailbrake.roles import DetectedSession
     from trailbrake.state import CarState, Controls, Signal, SimCommand
-    from trailbrake.wire_checks import Check
+from trailbrake.wire_checks import Check
 
 Say = Callable[[str], None]  # takes a line for the user
 Idle = Callable[[], float]  # lets a little time pass and returns the new `now`
+Doors: TypeAlias = str | os.PathLike[str] | None  # where both ends of a private wire meet; None = public addresses
 Options = TypeVar("Options")
 LiveIn = TypeVar("LiveIn", contravariant=True)
 
@@ -154,15 +156,8 @@ class TableSettings(Protocol):
     def output_filename(self) -> Path | None: ...  # noqa: D102
 
 
-class WireEvent(Protocol):
-    """Something that happened on the wire."""
-
-    @property
-    def text(self) -> str: ...  # noqa: D102
-
-
 class RecordedStream(Protocol):
-    """What a recording session knows of its messages: the samples counted, and events to take out."""
+    """What a recording session knows of its messages: the samples counted, and events with a `text` to take out."""
 
     @property
     def sequence(self) -> int: ...  # noqa: D102
@@ -172,7 +167,7 @@ class RecordedStream(Protocol):
 
 
 class TextEvent(NamedTuple):
-    """A `WireEvent` that is its line for the user."""
+    """An event that is its line for the user."""
 
     text: str
 

@@ -3,19 +3,21 @@ import math
 import numpy as np
 import pytest
 
-from trailbrake.observe.road_preview import RoadPoses, write_road_preview
+from trailbrake.observe.features import Feature
+from trailbrake.observe.road_preview import EdgesPreview, write_edges
 from trailbrake.tracks.road import Road, RoadColumn
 from trailbrake.tracks.track_library import load_track
 
 AHEAD = np.array([-15.0, 0.0, 10.0, 40.0, 90.0])
 
 
-def seen(road, s, offset, heading, ahead=AHEAD, dtype=np.float64):
-    """Rows of curvature, left x, left y, right x, right y, width for each car: (n, 6, m)."""
-    cars = [np.array(values, np.float64) for values in (s, offset, heading)]
-    out = np.full((len(s), 6 * len(ahead)), np.nan, dtype)
-    write_road_preview(road.kernel_table, RoadPoses(*cars), ahead, out)
-    return out.reshape(len(s), 6, len(ahead))
+def seen(road, s, offset, heading):
+    """Rows of left x, left y, right x, right y for each car: (n, 4, m)."""
+    features = np.full((Feature.COUNT, len(s)), np.nan)
+    features[Feature.S], features[Feature.OFFSET], features[Feature.HEADING] = s, offset, heading
+    out = np.full((len(s), 4 * len(AHEAD)), np.nan)
+    write_edges(features, EdgesPreview(road.kernel_table, AHEAD, 1.0, 0, math.inf), out, 0, len(s))
+    return out.reshape(len(s), 4, len(AHEAD))
 
 
 def test_on_a_circle_it_is_geometry():
@@ -27,15 +29,13 @@ def test_on_a_circle_it_is_geometry():
         width_left=5.0, width_right=7.0,
     )  # fmt: skip
     offset, heading = 2.0, 0.3
-    curvature, left_x, left_y, right_x, right_y, width = seen(road, [30.0], [offset], [heading])[0]
+    left_x, left_y, right_x, right_y = seen(road, [30.0], [offset], [heading])[0]
     turned = AHEAD / 50.0
     for x, y, radius in ((left_x, left_y, 45.0), (right_x, right_y, 57.0)):
         # In the road's axes at the car, whose centre of the circle lies 48 m to the left.
         along, across = radius * np.sin(turned), 48.0 - radius * np.cos(turned)
         assert x == pytest.approx(math.cos(heading) * along + math.sin(heading) * across, abs=2e-3)
         assert y == pytest.approx(math.cos(heading) * across - math.sin(heading) * along, abs=2e-3)
-    assert curvature == pytest.approx(np.full(5, 0.02))
-    assert width == pytest.approx(np.full(5, 12.0))
 
 
 @pytest.mark.parametrize("name", ["hartmoor", "kartwerk", "serpent_pass"])
@@ -51,15 +51,7 @@ def test_it_is_what_the_road_says(name):
         direction = np.exp(-1j * (yaw + heading[k]))
         for i, far in enumerate(s[k] + AHEAD):
             left, right = (float(road.column_at(far, c)) for c in (RoadColumn.WIDTH_LEFT, RoadColumn.WIDTH_RIGHT))
-            for column, side in ((1, left), (3, -right)):
+            for column, side in ((0, left), (2, -right)):
                 px, py, _ = road.point(far, side)
                 place = (complex(px, py) - complex(x, y)) * direction
                 assert rows[k, column : column + 2, i] == pytest.approx([place.real, place.imag], abs=1e-9)
-            assert rows[k, 0, i] == pytest.approx(float(road.column_at(far, RoadColumn.CURVATURE)), abs=1e-12)
-            assert rows[k, 5, i] == pytest.approx(left + right)
-
-
-def test_single_precision_holds_the_same():
-    road = load_track("kartwerk").road
-    cars = [np.array([5.0, 50.0, 500.0]), np.zeros(3), np.zeros(3)]
-    assert seen(road, *cars, dtype=np.float32) == pytest.approx(seen(road, *cars), abs=1e-4)

@@ -8,7 +8,6 @@ It is for 80 columns, and for terminals of any encoding: bars are drawn in ASCII
 import math
 import sys
 from collections.abc import Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from trailbrake.cli.output import format_lap_time, print_notice
@@ -90,9 +89,7 @@ class TaskProgress:
             self._live.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._live is not None:
             self._live.stop()
 

@@ -5,7 +5,7 @@ Source: protocol page formula-trend, section 1: the agent is the server, the sim
 
 import ipaddress
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from time import monotonic, sleep
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from trailbrake.errors import TrailbrakeError
 from trailbrake.event_sims.link import EventLink
 from trailbrake.event_sims.options import CallAdvice, EventDoctorOptions
 from trailbrake.findings import Finding
+from trailbrake.simulator_tools import Idle
 from trailbrake.state import Controls, Phase
 from trailbrake.transport.udp import Address, parse_address
 
@@ -37,7 +38,7 @@ def examine_link(
     options: EventDoctorOptions,
     advice: CallAdvice,
     *,
-    idle: Callable[[], float] | None,
+    idle: Idle | None,
     environment: Mapping[str, str],
 ) -> Iterator[Finding]:
     """Yield findings as they are made.

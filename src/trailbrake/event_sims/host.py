@@ -10,7 +10,6 @@ comes three telemetries late.
 """
 
 import math
-import os
 from abc import ABC, abstractmethod
 from collections import deque
 from http import HTTPStatus
@@ -20,6 +19,7 @@ from trailbrake.errors import WireError
 from trailbrake.event_sims.agent_door import MANUAL, STEER, TELEMETRY
 from trailbrake.event_sims.options import COMMAND_STEPS, CallOptions
 from trailbrake.roles import Plant
+from trailbrake.simulator_tools import Doors
 from trailbrake.state import CarState, Controls, SimCommand
 from trailbrake.transport import plain_events, rendezvous, socketio
 from trailbrake.transport.client_notices import ClientNotices
@@ -60,7 +60,7 @@ class EventHost(ABC, Generic[P]):
     NAME: ClassVar[str]
     RESTART: ClassVar[str] = ""  # the event that sends the car back to the start; "" where there is none
 
-    def __init__(self, plant: P, options: CallOptions, *, doors: "str | os.PathLike[str] | None" = None) -> None:
+    def __init__(self, plant: P, options: CallOptions, *, doors: Doors = None) -> None:
         self._plant, self._call_options, self._doors = plant, options, doors
         self._address: Address | None = None
         self._caller: TcpCaller[WebSocketChannel] | None = None

@@ -15,10 +15,8 @@ the time since that command is not less than the dead time. Counting works whate
 """
 
 import math
-import os
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from trailbrake.errors import SimulatorError, WireError
@@ -27,6 +25,7 @@ from trailbrake.event_sims.one_pedal import OnePedal, PedalCar
 from trailbrake.event_sims.options import COMMAND_STEPS, STEP_S, ListenOptions, parse_origins
 from trailbrake.event_sims.telemetry_clock import TelemetryClock
 from trailbrake.roles import LinkCounters
+from trailbrake.simulator_tools import Doors, Idle
 from trailbrake.state import CarState, Controls, Image, Phase, SimCommand
 from trailbrake.transport import rendezvous
 from trailbrake.transport.client_notices import print_to_stderr
@@ -122,13 +121,7 @@ class EventLink(ABC, Generic[T]):
     IMAGE_SIZE: ClassVar[tuple[int, int]] = (0, 0)  # height and width of the camera's images, pixels; 0: no camera
     period = STEP_S * COMMAND_STEPS
 
-    def __init__(
-        self,
-        options: ListenOptions,
-        *,
-        doors: "str | os.PathLike[str] | None" = None,
-        idle: Callable[[], float] | None = None,
-    ) -> None:
+    def __init__(self, options: ListenOptions, *, doors: Doors = None, idle: Idle | None = None) -> None:
         self._options, self._doors, self._idle = options, doors, idle
         self.counters = LinkCounters()
         self.unreadable = 0

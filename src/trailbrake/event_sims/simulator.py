@@ -16,7 +16,7 @@ from trailbrake.event_sims.options import (
     serve_pace,
 )
 from trailbrake.simulator import Deferred, Simulator, Tools, WorldKind
-from trailbrake.simulator_tools import DoctorTool, RecorderTool, VerifyTool
+from trailbrake.simulator_tools import DoctorTool, Idle, RecorderTool, VerifyTool
 
 if TYPE_CHECKING:
     from trailbrake.event_sims.link import EventLink
@@ -98,9 +98,7 @@ def _make_doctor(
     link: "Deferred[Callable[[Live], EventLink[Any]]]", live_options: type[Live], advice: CallAdvice
 ) -> DoctorTool[EventDoctorOptions]:
     def examine(
-        options: EventDoctorOptions,
-        idle: Callable[[], float] | None = None,
-        environment: Mapping[str, str] = os.environ,
+        options: EventDoctorOptions, idle: Idle | None = None, environment: Mapping[str, str] = os.environ
     ) -> "Iterator[Finding]":
         from trailbrake.event_sims.doctor import examine_link
 

@@ -1,4 +1,4 @@
-"""The road ahead of a car, in the axes of its body: curvature, edges and width at given distances."""
+"""The edges of the road ahead of a car, in the axes of its body, at given distances."""
 
 import math
 from typing import NamedTuple
@@ -12,21 +12,7 @@ from trailbrake.tracks.frenet import RoadTable, bracket_rows, centreline_point, 
 from trailbrake.tracks.road_columns import RoadColumn
 
 Array = NDArray[np.float64]
-Rows = NDArray[np.float64] | NDArray[np.float32]
-
-
-class RoadPoses(NamedTuple):
-    """Where cars are on a road.
-
-    Attributes:
-        s: (n,) along the centreline, m.
-        offset: (n,) left of the centreline, m.
-        heading: (n,) yaw of the car minus yaw of the road, rad.
-    """
-
-    s: Array
-    offset: Array
-    heading: Array
+Rows = NDArray[np.float32]
 
 
 class BodyFrame(NamedTuple):
@@ -40,15 +26,15 @@ class BodyFrame(NamedTuple):
 
 @exact_inline_jit
 def find_body_frame(road: RoadTable, s: float, offset: float, heading: float) -> BodyFrame:
-    """Return the axes of a car at `s`, `offset` (m) and `heading` (rad), as in `RoadPoses`."""
+    """Return the axes of a car at `s` (m) along a road, `offset` (m) left of it, turned by `heading` (rad) from it."""
     x, y, tx, ty = centreline_point(road, s)
     turned = column_at(road, s, RoadColumn.YAW) + heading
     return BodyFrame(x - offset * ty, y + offset * tx, math.cos(turned), math.sin(turned))
 
 
 @exact_inline_jit
-def find_edges(road: RoadTable, body: BodyFrame, s: float) -> tuple[float, float, float, float, float, float]:
-    """Return the road at `s` (m): curvature (1/m), the left edge's x, y, the right edge's x, y (m, body), width (m)."""
+def find_edges(road: RoadTable, body: BodyFrame, s: float) -> tuple[float, float, float, float]:
+    """Return the edges of the road at `s` (m): the left one's x, y, the right one's x, y (m, body)."""
     row, after, u = bracket_rows(road, s)
     v = 1.0 - u
     left = v * road.table[row, RoadColumn.WIDTH_LEFT] + u * road.table[after, RoadColumn.WIDTH_LEFT]
@@ -58,29 +44,7 @@ def find_edges(road: RoadTable, body: BodyFrame, s: float) -> tuple[float, float
     along, across = c * (px - x) + sn * (py - y), c * (py - y) - sn * (px - x)
     # The direction to the left of the road, in the body frame.
     nx, ny = sn * tx - c * ty, c * tx + sn * ty
-    curvature = v * road.table[row, RoadColumn.CURVATURE] + u * road.table[after, RoadColumn.CURVATURE]
-    return curvature, along + left * nx, across + left * ny, along - right * nx, across - right * ny, left + right
-
-
-@jit
-def write_road_preview(road: RoadTable, poses: RoadPoses, ahead: Array, out: Rows) -> None:
-    """Write curvature, edges and width of the road ahead of n cars.
-
-    Args:
-        road: the road; an open road continues straight beyond its ends, as in `frenet.surface_point`.
-        poses: of the cars.
-        ahead: (m,) distances along the centreline, m; negative ones lie behind.
-        out: (n, 6 m) written, C-contiguous: m curvatures (1/m, positive left), then m each of the left edge's x, its y,
-            the right edge's x, its y (m; body frame, x forward, y left, origin at the car), and the width (m).
-    """
-    s, offset, heading = poses
-    m = ahead.shape[0]
-    for k in range(s.shape[0]):
-        body = find_body_frame(road, s[k], offset[k], heading[k])
-        for i in range(m):
-            (
-                out[k, i], out[k, m + i], out[k, 2 * m + i], out[k, 3 * m + i], out[k, 4 * m + i], out[k, 5 * m + i]
-            ) = find_edges(road, body, s[k] + ahead[i])  # fmt: skip
+    return along + left * nx, across + left * ny, along - right * nx, across - right * ny
 
 
 class EdgesPreview(NamedTuple):
@@ -118,7 +82,7 @@ def write_edges(features: Array, part: EdgesPreview, out: Rows, lo: int, hi: int
         s = features[Feature.S, car]
         body = find_body_frame(road, s, features[Feature.OFFSET, car], features[Feature.HEADING, car])
         for i in range(m):
-            _, left_x, left_y, right_x, right_y, _ = find_edges(road, body, s + ahead[i])
+            left_x, left_y, right_x, right_y = find_edges(road, body, s + ahead[i])
             out[car, first + i] = min(max(left_x / scale, -bound), bound)
             out[car, first + m + i] = min(max(left_y / scale, -bound), bound)
             out[car, first + 2 * m + i] = min(max(right_x / scale, -bound), bound)

@@ -138,8 +138,6 @@ class JsonObjectChannel(TcpChannel):
             try:
                 self._flush_output()
                 self._receive_messages()
-            except BlockingIOError:
-                pass
             except OSError as error:
                 self._mark_broken(error)
         count = min(len(self._received), MAX_MESSAGES_PER_POLL)
@@ -147,7 +145,10 @@ class JsonObjectChannel(TcpChannel):
 
     def _receive_messages(self) -> None:
         while not self.is_closed and len(self._received) < MAX_MESSAGES_PER_POLL:
-            data = self._socket.recv(RECEIVE_SIZE)
+            try:
+                data = self._socket.recv(RECEIVE_SIZE)
+            except BlockingIOError:  # there is no more yet
+                return
             if not data:
                 self._mark_closed("the other end hung up")
             for message in self._splitter.feed(data):

@@ -18,7 +18,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any, Protocol, Self
 
 from trailbrake.errors import SimulatorError, UsageError
@@ -46,17 +45,14 @@ class LoopbackPad:
 
     Attributes:
         report: the newest.
-        report_count: reports so far.
     """
 
     def __init__(self) -> None:
         self.report = NEUTRAL
-        self.report_count = 0
 
     def send(self, report: PadReport) -> None:
         """Keep `report`."""
         self.report = report
-        self.report_count += 1
 
     def close(self) -> None:
         """Nothing to remove."""
@@ -118,9 +114,7 @@ class Pad:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def apply_controls(self, steer: float, throttle: float, brake: float = 0.0, buttons: int = 0) -> None:

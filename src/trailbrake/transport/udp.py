@@ -15,6 +15,7 @@ import socket
 import struct
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from time import perf_counter
 
@@ -81,10 +82,8 @@ def parse_address(text: str, *, where: str) -> Address:
     host, _, port = text.rpartition(":")
     if not host or not port.isdecimal() or len(port) > 5 or int(port) > 65535:  # Python reads no thousands of digits
         raise UsageError("not an address", where=where, expected="HOST:PORT, port 0..65535", got=text[:80])
-    try:
+    with suppress(ValueError):  # a name
         return str(ipaddress.IPv4Address(host)), int(port)
-    except ValueError:
-        pass
     try:
         return socket.gethostbyname(host), int(port)
     except (OSError, UnicodeError, TypeError) as error:

@@ -53,7 +53,6 @@ class RoadReturn:
         self._forward_gear = forward_gear
         self._wheels = _driven_wheels(car)
         self._row = -1
-        self._z = math.nan
 
     def copy(self) -> Self:
         """Return a copy that can be called without an effect on this one."""

@@ -15,7 +15,7 @@ from trailbrake.sims.assetto.link import Link
 from trailbrake.sims.assetto.wire import acpmf
 from trailbrake.sims.assetto.wire.sim_state_writer import SimStatePages
 from trailbrake.sims.assetto.wire.sim_state_writer import requested_fields as sim_state_fields
-from trailbrake.simulator_tools import ControlTool
+from trailbrake.simulator_tools import ControlTool, Idle
 from trailbrake.state import Controls, SimCommand
 from trailbrake.state.commands import requested_fields
 from trailbrake.transport.shm import SharedMemory
@@ -42,7 +42,7 @@ class ControlOptions:
     root: Path | None = None
 
 
-def send(command: SimCommand, options: ControlOptions, idle: Callable[[], float], say: Callable[[str], None]) -> None:
+def send(command: SimCommand, options: ControlOptions, idle: Idle, say: Callable[[str], None]) -> None:
     """Send `command`, and say what it has done.
 
     A pause, a time scale and the like last as long as their pages exist: on Windows as long as this program runs, which
@@ -97,7 +97,7 @@ def _requests_sim_state(command: SimCommand) -> bool:
     return command.restart or any(level is not None for level in levels)
 
 
-def _let_pass(seconds: float, now: float, idle: Callable[[], float]) -> float:
+def _let_pass(seconds: float, now: float, idle: Idle) -> float:
     """Wait for so many `seconds` from `now` on; return the new `now`."""
     end = now + seconds
     while now < end:
@@ -105,7 +105,7 @@ def _let_pass(seconds: float, now: float, idle: Callable[[], float]) -> float:
     return now
 
 
-def measure_pace(memory: SharedMemory, car: int, idle: Callable[[], float]) -> float:
+def measure_pace(memory: SharedMemory, car: int, idle: Idle) -> float:
     """Return how fast the simulation runs now, 1 = real time, 0 = it stands; NaN where no page shows it."""
     for name in (acpmf.PHYSICS_NAME, spec.car_name(car)):  # both advance once per physics step
         page = memory.open_page(name, codec.PACKET_ID_SIZE)
@@ -141,7 +141,7 @@ def describe_effect(requested: codec.SimState, pace: float) -> str:
     return f"{text}; the simulation runs at {pace:.2f} times real time{hint}"
 
 
-def _command_car(command: SimCommand, options: ControlOptions, idle: Callable[[], float]) -> str:
+def _command_car(command: SimCommand, options: ControlOptions, idle: Idle) -> str:
     """Take the car, send the command, hold the car, and give it back; return the height of a teleport without one."""
     live = spec.LiveOptions(car_index=options.car_index, wait=options.wait, root=options.root)
     link = Link(live, idle=idle)

@@ -4,7 +4,6 @@ Source: protocol page assetto-custom-ai, section 2.6. The byte order of the colo
 are those that are the same in both: opaque green, magenta, grey and white.
 """
 
-import os
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from trailbrake.planning.course import Course
 from trailbrake.sims.assetto import codec
 from trailbrake.sims.assetto.axes import assetto_from_iso
 from trailbrake.sims.assetto.wire.debug_lines_writer import DebugLinesWriter
+from trailbrake.simulator_tools import Doors
 from trailbrake.state import CarState, Controls
 from trailbrake.tracks.road import RoadColumn
 from trailbrake.transport.shm import SharedMemory
@@ -65,7 +65,7 @@ class PlanDrawing:
         doors: folder of the pages; None = the public names.
     """
 
-    def __init__(self, course: Course, doors: "str | os.PathLike[str] | None" = None) -> None:
+    def __init__(self, course: Course, doors: Doors = None) -> None:
         self._course, self._writer = course, DebugLinesWriter(SharedMemory(doors))
         self._road_row, self._samples_left = -1, 0
         self._plan: DebugLines = []

@@ -4,7 +4,6 @@ Source: protocol page assetto-custom-ai, sections 1, 2.5, 4 and 6. Clients are f
 checks what they write, and never reads its own pages (Car<N>, CarPublic<N>, acpmf_*), which it overwrites.
 """
 
-import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,6 +16,7 @@ from trailbrake.sims.assetto.wire.car_slot import CarSlot
 from trailbrake.sims.assetto.wire.classic_pages import ClassicPages
 from trailbrake.sims.assetto.wire.host_pages import HostPages
 from trailbrake.sims.assetto.wire.shared_pages import SharedPages
+from trailbrake.simulator_tools import Doors
 from trailbrake.state import CarState, Controls, Pose, SimCommand
 from trailbrake.state.commands import MAX_TIME_SCALE, MIN_TIME_SCALE
 from trailbrake.state.controls import SETTINGS
@@ -54,7 +54,7 @@ class Host:
         plant: RoadPlant,
         options: spec.ServeOptions | None = None,
         *,
-        doors: "str | os.PathLike[str] | None" = None,
+        doors: Doors = None,
         say: Callable[[str], None] = _print_line,
     ) -> None:
         options = options or spec.ServeOptions()

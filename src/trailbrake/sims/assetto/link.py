@@ -5,8 +5,7 @@ of a dead game remain readable.
 """
 
 import math
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from trailbrake.errors import SimulatorError
@@ -25,6 +24,7 @@ from trailbrake.sims.assetto.wire.controls_encoder import ControlsEncoder, Paddl
 from trailbrake.sims.assetto.wire.debug_lines_writer import DebugLinesWriter, encode_line
 from trailbrake.sims.assetto.wire.player_sampler import OtherCarReader
 from trailbrake.sims.assetto.wire.sim_state_writer import SimStateWriter
+from trailbrake.simulator_tools import Doors, Idle
 from trailbrake.state import CarState, Controls, Phase, Signal, SimCommand
 from trailbrake.state.commands import MAX_EXTRA_SLEEP, MAX_TIME_SCALE, MIN_TIME_SCALE
 from trailbrake.transport.shm import SharedMemory
@@ -51,11 +51,7 @@ class Link:
     period = 1.0 / spec.RATE_HZ
 
     def __init__(
-        self,
-        options: spec.LiveOptions | None = None,
-        *,
-        doors: "str | os.PathLike[str] | None" = None,
-        idle: Callable[[], float] | None = None,
+        self, options: spec.LiveOptions | None = None, *, doors: Doors = None, idle: Idle | None = None
     ) -> None:
         options = options or spec.LiveOptions()
         self.counters = LinkCounters()
@@ -105,7 +101,7 @@ class Link:
             self.close()
             raise
 
-    def _await_sample(self, now: float, idle: Callable[[], float]) -> None:
+    def _await_sample(self, now: float, idle: Idle) -> None:
         wait, index = self._options.wait, self._options.car_index
         deadline, recreate = now + wait, now + _RECREATE_S
         while not self.has_new_sample():

@@ -4,9 +4,7 @@ Source: protocol page assetto-custom-ai, section 6. It takes no car and needs no
 """
 
 import math
-import os
 from collections import deque
-from collections.abc import Callable
 
 from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.planning.course import Course
@@ -17,6 +15,7 @@ from trailbrake.sims.assetto.link import Link
 from trailbrake.sims.assetto.wire import acpmf
 from trailbrake.sims.assetto.wire.classic_reader import await_session, session_text, status_text
 from trailbrake.sims.assetto.wire.player_sampler import PLAYER, PlayerSampler
+from trailbrake.simulator_tools import Doors, Idle
 from trailbrake.state import CarState, Controls, SimCommand
 from trailbrake.transport.shm import SharedMemory
 
@@ -41,13 +40,7 @@ class ObservingLink:
     ACCEPTS: frozenset[str] = frozenset()
     period = 1.0 / spec.RATE_HZ
 
-    def __init__(
-        self,
-        options: spec.LiveOptions,
-        *,
-        doors: "str | os.PathLike[str] | None" = None,
-        idle: Callable[[], float] | None = None,
-    ) -> None:
+    def __init__(self, options: spec.LiveOptions, *, doors: Doors = None, idle: Idle | None = None) -> None:
         if options.car_index != PLAYER:
             raise UsageError("the game's standard pages show car 0 alone", where=f"--car-index {options.car_index}",
                              expected=str(PLAYER))  # fmt: skip
@@ -114,11 +107,6 @@ class ObservingLink:
         self._sampler.close()
 
 
-def make_link(
-    options: spec.LiveOptions,
-    *,
-    doors: "str | os.PathLike[str] | None" = None,
-    idle: Callable[[], float] | None = None,
-) -> Link | ObservingLink:
+def make_link(options: spec.LiveOptions, *, doors: Doors = None, idle: Idle | None = None) -> Link | ObservingLink:
     """Return a link that takes a car, or one that watches the player's where the options say so."""
     return Link(options, doors=doors, idle=idle) if options.take else ObservingLink(options, doors=doors, idle=idle)

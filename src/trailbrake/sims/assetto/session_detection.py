@@ -4,7 +4,6 @@ Source: protocol page assetto-custom-ai, sections 6 and 7.
 """
 
 import math
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +19,7 @@ from trailbrake.sims.assetto.install.car_estimate import estimate_car
 from trailbrake.sims.assetto.install.lane_conversion import track_from_lane
 from trailbrake.sims.assetto.wire import acpmf
 from trailbrake.sims.assetto.wire.classic_reader import ClassicPageReader, await_session, session_text
-from trailbrake.simulator_tools import SessionTool
+from trailbrake.simulator_tools import Doors, Idle, SessionTool
 from trailbrake.tracks import track_library as tracks
 from trailbrake.tracks.track import Track
 from trailbrake.transport.shm import SharedMemory
@@ -28,13 +27,7 @@ from trailbrake.user_files import read_user_file
 
 
 def detect_session(
-    options: spec.LiveOptions,
-    *,
-    track: bool,
-    car: bool,
-    idle: Callable[[], float],
-    say: Callable[[str], None],
-    doors: "str | os.PathLike[str] | None" = None,
+    options: spec.LiveOptions, *, track: bool, car: bool, idle: Idle, say: Callable[[str], None], doors: Doors = None
 ) -> DetectedSession:
     """Wait for the session, and find the track and the car that the user has not named.
 
@@ -84,7 +77,7 @@ def _await_game(
     watch: ClassicPageReader,
     memory: SharedMemory,
     wait: float,
-    idle: Callable[[], float],
+    idle: Idle,
     say: Callable[[str], None],
 ) -> float:
     """Wait until a game, or a host, has made a page; return `now` at the end of the wait.
@@ -178,7 +171,7 @@ def load_game_car(root: Path | None, static: acpmf.Static, say: Callable[[str], 
     return car, True
 
 
-def report_session(doors: "str | os.PathLike[str] | None" = None) -> dict[str, Any]:
+def report_session(doors: Doors = None) -> dict[str, Any]:
     """Return what the game reports of the session now, as JSON values; empty if it reports nothing."""
     watch = ClassicPageReader(SharedMemory(doors))
     try:

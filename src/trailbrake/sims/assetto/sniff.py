@@ -1,6 +1,5 @@
 """`sniff assetto`: the live pages as named fields with their units."""
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from trailbrake.findings import WireField
 from trailbrake.sims.assetto import codec, spec
 from trailbrake.sims.assetto.wire import acpmf
 from trailbrake.sims.assetto.wire.classic_reader import session_text, status_text
-from trailbrake.simulator_tools import SniffTool
+from trailbrake.simulator_tools import Doors, SniffTool
 from trailbrake.transport.shm import SharedMemory, SharedPage
 
 # Units of the Custom AI pages, whose codec has none; other fields are pure numbers or counts.
@@ -47,9 +46,7 @@ class _SniffedPage(NamedTuple):
 
 
 @contextmanager
-def watch(
-    options: SniffOptions, doors: "str | os.PathLike[str] | None" = None
-) -> Iterator[Callable[[], list[WireField]]]:
+def watch(options: SniffOptions, doors: Doors = None) -> Iterator[Callable[[], list[WireField]]]:
     """Return a context manager; its value returns the current fields. Each call tries again to open missing pages.
 
     Args:

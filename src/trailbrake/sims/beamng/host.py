@@ -8,7 +8,6 @@ With a rendezvous folder (`doors`) the first step waits for all controllers, so 
 message 0. With public ports the first messages are lost if the controller is not yet there, as with the game.
 """
 
-import os
 from typing import Any, NamedTuple
 
 from trailbrake.errors import SimulatorError
@@ -20,6 +19,7 @@ from trailbrake.sims.beamng.debug_log import DebugLog
 from trailbrake.sims.beamng.message_format import MessageFormat, make_message_format
 from trailbrake.sims.beamng.timing import PHYSICS_STEP
 from trailbrake.sims.beamng.window import GameWindow, StrictWindow, Window
+from trailbrake.simulator_tools import Doors
 from trailbrake.state import Controls
 from trailbrake.transport.network_faults import FaultOptions, FaultyQueue
 from trailbrake.transport.rendezvous import lookup_port, publish_port, withdraw_port
@@ -45,13 +45,7 @@ class Host:
         doors: rendezvous folder in which both ends publish their ports; None = the ports in the options.
     """
 
-    def __init__(
-        self,
-        plant: RoadPlant,
-        options: spec.ServeOptions | None = None,
-        *,
-        doors: "str | os.PathLike[str] | None" = None,
-    ) -> None:
+    def __init__(self, plant: RoadPlant, options: spec.ServeOptions | None = None, *, doors: Doors = None) -> None:
         self._plant, self._options, self._doors = plant, options or spec.ServeOptions(), doors
         self._timing, self._has_faults = self._options.timing, self._options.faulty
         self._slow_banks, self._steps_latch = self._options.gfx_banks == "slow", self._options.input_latch == "step"

@@ -8,9 +8,8 @@ answer for its time-out ("timeout"). A backlog alone is no sign of either.
 """
 
 import math
-import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +19,7 @@ from trailbrake.sims.beamng import spec
 from trailbrake.sims.beamng.codec import NO_CUSTOM
 from trailbrake.sims.beamng.message_format import MessageFormat, find_accepted, find_supplied, make_message_format
 from trailbrake.sims.beamng.timing import PeriodCheck
+from trailbrake.simulator_tools import Doors, Idle
 from trailbrake.state import CarState, Controls, Phase, Signal, SignalValues, SimCommand
 from trailbrake.transport.rendezvous import lookup_port, publish_port, withdraw_port
 from trailbrake.transport.udp import Address, SenderGuard, UdpSocket, parse_address
@@ -68,11 +68,7 @@ class Link:
     LEAVES = spec.LEAVES
 
     def __init__(
-        self,
-        options: spec.LiveOptions | None = None,
-        *,
-        doors: "str | os.PathLike[str] | None" = None,
-        idle: Callable[[], float] | None = None,
+        self, options: spec.LiveOptions | None = None, *, doors: Doors = None, idle: Idle | None = None
     ) -> None:
         self._options = options = options or spec.LiveOptions()
         self.counters: BeamngLinkCounters = BeamngLinkCounters()

@@ -5,13 +5,11 @@ each message, so that a listener that sends nothing would stop it. The car stays
 coupling serves one program, so that no other controller can drive at the same time.
 """
 
-import os
-from collections.abc import Callable
-
 from trailbrake.errors import UsageError
 from trailbrake.sims.beamng import spec
 from trailbrake.sims.beamng.codec import NO_CHANGE_COMMAND, encode_command
 from trailbrake.sims.beamng.link import Link
+from trailbrake.simulator_tools import Doors, Idle
 from trailbrake.state import CarState, Controls
 
 
@@ -29,13 +27,7 @@ class PassiveLink(Link):
 
     ACCEPTS: frozenset[str] = frozenset()
 
-    def __init__(
-        self,
-        options: spec.LiveOptions,
-        *,
-        doors: "str | os.PathLike[str] | None" = None,
-        idle: Callable[[], float] | None = None,
-    ) -> None:
+    def __init__(self, options: spec.LiveOptions, *, doors: Doors = None, idle: Idle | None = None) -> None:
         if options.generation != 1:
             raise UsageError("a contract's answers always set its controls, so its car cannot be watched",
                              where="--contract", hint="drive with --watch")  # fmt: skip
@@ -59,11 +51,6 @@ class PassiveLink(Link):
         """There is nothing to release: the last answer has changed no control."""
 
 
-def make_link(
-    options: spec.LiveOptions,
-    *,
-    doors: "str | os.PathLike[str] | None" = None,
-    idle: Callable[[], float] | None = None,
-) -> Link | PassiveLink:
+def make_link(options: spec.LiveOptions, *, doors: Doors = None, idle: Idle | None = None) -> Link | PassiveLink:
     """Return a link that drives, or one that watches where the options say so."""
     return Link(options, doors=doors, idle=idle) if options.take else PassiveLink(options, doors=doors, idle=idle)

@@ -4,7 +4,7 @@ Source: protocol page formula-trend, section 10: the simulator is the server.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from time import monotonic, sleep
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from trailbrake.findings import Finding
 from trailbrake.sims.donkeycar import spec
 from trailbrake.sims.donkeycar.link import Link
-from trailbrake.simulator_tools import DoctorTool
+from trailbrake.simulator_tools import DoctorTool, Idle
 
 _POLL_INTERVAL_S = 0.01
 
@@ -45,7 +45,7 @@ def _sleep_briefly() -> float:
     return monotonic()
 
 
-def examine(options: DoctorOptions, idle: Callable[[], float] = _sleep_briefly) -> Iterator[Finding]:
+def examine(options: DoctorOptions, idle: Idle = _sleep_briefly) -> Iterator[Finding]:
     """Yield findings as they are made. The car does not move.
 
     Args:

@@ -5,12 +5,12 @@ not; in lockstep one goes out per `control`. The scene has the track's name and 
 clients load by fixed names. There is one camera and no lidar.
 """
 
-import os
 from typing import Any
 
 from trailbrake.errors import SimulatorError, UsageError, WireError
 from trailbrake.roles import HasCamera, RoadPlant
 from trailbrake.sims.donkeycar import codec, convert, spec
+from trailbrake.simulator_tools import Doors
 from trailbrake.state import Controls, SimCommand
 from trailbrake.transport import image_codec, rendezvous
 from trailbrake.transport.client_notices import ClientNotices, print_to_stderr
@@ -41,9 +41,7 @@ class Host:
         is_done: the laps of the options are driven.
     """
 
-    def __init__(
-        self, plant: RoadPlant, options: spec.ServeOptions, *, doors: "str | os.PathLike[str] | None" = None
-    ) -> None:
+    def __init__(self, plant: RoadPlant, options: spec.ServeOptions, *, doors: Doors = None) -> None:
         self._plant, self._options, self._doors = plant, options, doors
         self._lock = plant.cars[0].steering.max_angle
         self._listener: TcpListener[JsonObjectChannel] | None = None

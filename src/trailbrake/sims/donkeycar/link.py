@@ -3,8 +3,6 @@
 Source: protocol page formula-trend, section 10.
 """
 
-import os
-from collections.abc import Callable
 from typing import Any
 
 from trailbrake.errors import SimulatorError, WireError
@@ -12,6 +10,7 @@ from trailbrake.event_sims.options import check_half_width
 from trailbrake.event_sims.telemetry_clock import TelemetryClock
 from trailbrake.roles import LinkCounters
 from trailbrake.sims.donkeycar import codec, convert, spec
+from trailbrake.simulator_tools import Doors, Idle
 from trailbrake.state import CarState, Controls, Phase, SimCommand
 from trailbrake.transport import rendezvous
 from trailbrake.transport.image_codec import ImageDecoder
@@ -47,13 +46,7 @@ class Link:
     ACCEPTS = spec.ACCEPTS
     period = spec.PERIOD
 
-    def __init__(
-        self,
-        options: spec.LiveOptions,
-        *,
-        doors: "str | os.PathLike[str] | None" = None,
-        idle: Callable[[], float] | None = None,
-    ) -> None:
+    def __init__(self, options: spec.LiveOptions, *, doors: Doors = None, idle: Idle | None = None) -> None:
         check_half_width(options.half_width)
         self._options, self._doors, self._idle = options, doors, idle
         self.counters = LinkCounters()

@@ -9,7 +9,6 @@ are clamped.
 import math
 from collections.abc import Sequence
 from functools import partial
-from types import TracebackType
 from typing import Self
 
 from trailbrake.errors import UsageError, suggest_names
@@ -50,9 +49,7 @@ class Actor:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def control_racing(self, levels: Sequence[float]) -> None:

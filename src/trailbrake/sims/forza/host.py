@@ -5,7 +5,6 @@ pad without reports for a second counts as neutral.
 """
 
 import math
-import os
 from collections import deque
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ from trailbrake.sims.forza.convert import RaceStatus
 from trailbrake.sims.forza.pad_assists import AutomaticReverse, PadSteering
 from trailbrake.sims.forza.roadside import RoadsideSensor
 from trailbrake.sims.forza.turbo_pressure import TurboPressure
+from trailbrake.simulator_tools import Doors
 from trailbrake.state import CarState, Pose, SimCommand
 from trailbrake.transport import pad_report, rendezvous
 from trailbrake.transport.client_notices import ClientNotices
@@ -68,13 +68,7 @@ class Host:
         doors: rendezvous folder in which host and link publish their ports; None = the public ports.
     """
 
-    def __init__(
-        self,
-        plant: RoadPlant,
-        options: spec.ServeOptions | None = None,
-        *,
-        doors: "str | os.PathLike[str] | None" = None,
-    ) -> None:
+    def __init__(self, plant: RoadPlant, options: spec.ServeOptions | None = None, *, doors: Doors = None) -> None:
         options = options or spec.ServeOptions()
         spec.host_period(options)
         if not 0.0 <= options.dead_zone < 1.0:

@@ -3,8 +3,7 @@
 Source: protocol page forza-data-out, sections 1, 3.2 and 6. `telemetry_stream` interprets the datagrams.
 """
 
-import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 
 from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.sims.forza import convert, spec
@@ -12,6 +11,7 @@ from trailbrake.sims.forza.blind_stop import blind_stop_report
 from trailbrake.sims.forza.codec import expected_lengths
 from trailbrake.sims.forza.signals import PacketSignalReader
 from trailbrake.sims.forza.telemetry_stream import ForzaLinkCounters, TelemetryStream
+from trailbrake.simulator_tools import Doors, Idle
 from trailbrake.state import CarState, Controls, Phase, Signal, SimCommand
 from trailbrake.transport import rendezvous
 from trailbrake.transport.client_notices import print_to_stderr
@@ -43,11 +43,7 @@ class Link:
     ACCEPTS = spec.ACCEPTS
 
     def __init__(
-        self,
-        options: spec.LiveOptions | None = None,
-        *,
-        doors: "str | os.PathLike[str] | None" = None,
-        idle: Callable[[], float] | None = None,
+        self, options: spec.LiveOptions | None = None, *, doors: Doors = None, idle: Idle | None = None
     ) -> None:
         self._options = options or spec.LiveOptions()
         self._doors, self._idle = doors, idle
@@ -91,7 +87,7 @@ class Link:
             self.close()
             raise
 
-    def _wait_for_sample(self, now: float, idle: Callable[[], float]) -> None:
+    def _wait_for_sample(self, now: float, idle: Idle) -> None:
         deadline = now + self._options.wait
         while not self.stream.sequence:
             now = idle()
@@ -125,8 +121,8 @@ class Link:
         if self._udp is not None:
             self._udp.wait_readable(seconds)
 
-    def _receive_datagrams(self, now: float) -> Iterator[bool]:
-        """Receive and forward the waiting datagrams; yield for each whether it was a new sample."""
+    def _drain_socket(self, now: float) -> None:
+        """Interpret and forward the waiting datagrams."""
         if self._udp is None:
             return
         for _ in range(_MAX_DATAGRAMS_PER_READ):
@@ -136,11 +132,7 @@ class Link:
             data, sender = got
             for target in self._forward:
                 self._udp.send(data, target)
-            yield self.stream.feed_datagram(data, now, sender)
-
-    def _drain_socket(self, now: float) -> None:
-        for _ in self._receive_datagrams(now):
-            pass
+            self.stream.feed_datagram(data, now, sender)
 
     def read(self, now: float) -> CarState:
         """Return the newest sample. The phase is PAUSED with IsRaceOn 0, LOST after half a second of silence."""
@@ -148,15 +140,6 @@ class Link:
         self._state = self.stream.current_state(now)
         self._stop_unless_driving(now)
         return self._state
-
-    def read_all(self, now: float) -> list[CarState]:
-        """Return every sample since the last read, oldest first."""
-        states = [self.stream.current_state(now) for new in self._receive_datagrams(now) if new]
-        self.stream.update_phase(now)
-        if states:
-            self._state = states[-1]
-        self._stop_unless_driving(now)
-        return states
 
     def _stop_unless_driving(self, now: float) -> None:
         """Send the report of a stop without telemetry, or the neutral one, unless the phase is DRIVING."""

@@ -3,7 +3,6 @@
 Source: protocol page formula-trend, section 9.
 """
 
-import os
 from typing import Any
 
 from trailbrake.errors import SimulatorError
@@ -11,6 +10,7 @@ from trailbrake.event_sims.host import EventHost
 from trailbrake.event_sims.options import EventServeOptions
 from trailbrake.roles import RoadPlant
 from trailbrake.sims.udacity import codec, convert, spec
+from trailbrake.simulator_tools import Doors
 from trailbrake.state import CarState, Controls
 from trailbrake.transport import image_codec
 
@@ -20,9 +20,7 @@ class Host(EventHost[RoadPlant]):
 
     NAME = spec.NAME
 
-    def __init__(
-        self, plant: RoadPlant, options: EventServeOptions, *, doors: "str | os.PathLike[str] | None" = None
-    ) -> None:
+    def __init__(self, plant: RoadPlant, options: EventServeOptions, *, doors: Doors = None) -> None:
         super().__init__(plant, options, doors=doors)
         self._lock = plant.cars[0].steering.max_angle
 

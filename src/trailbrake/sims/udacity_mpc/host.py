@@ -4,7 +4,6 @@ Source: protocol page formula-trend, section 9. Waypoints are in the middle of t
 """
 
 import math
-import os
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from trailbrake.event_sims.host import EventHost
 from trailbrake.event_sims.options import BrowserServeOptions
 from trailbrake.roles import RoadPlant
 from trailbrake.sims.udacity_mpc import codec, convert, spec
+from trailbrake.simulator_tools import Doors
 from trailbrake.state import CarState, Controls
 
 
@@ -21,9 +21,7 @@ class Host(EventHost[RoadPlant]):
 
     NAME = spec.NAME
 
-    def __init__(
-        self, plant: RoadPlant, options: BrowserServeOptions, *, doors: "str | os.PathLike[str] | None" = None
-    ) -> None:
+    def __init__(self, plant: RoadPlant, options: BrowserServeOptions, *, doors: Doors = None) -> None:
         super().__init__(plant, options, doors=doors)
         self._road = road = plant.track.road
         # Waypoints at equal distances round a circuit.

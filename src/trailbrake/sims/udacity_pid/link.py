@@ -3,13 +3,12 @@
 Source: protocol page formula-trend, section 9.
 """
 
-import os
-from collections.abc import Callable
 from typing import Any
 
 from trailbrake.event_sims.link import EventLink
 from trailbrake.event_sims.options import check_half_width
 from trailbrake.sims.udacity_pid import codec, convert, spec
+from trailbrake.simulator_tools import Doors, Idle
 from trailbrake.state import CarState, Controls
 from trailbrake.units import MPH
 
@@ -27,13 +26,7 @@ class Link(EventLink[codec.UdacityPidTelemetry]):
     PEDAL_CAR = convert.PEDAL_CAR
     RESTART = codec.RESET
 
-    def __init__(
-        self,
-        options: spec.LiveOptions,
-        *,
-        doors: "str | os.PathLike[str] | None" = None,
-        idle: Callable[[], float] | None = None,
-    ) -> None:
+    def __init__(self, options: spec.LiveOptions, *, doors: Doors = None, idle: Idle | None = None) -> None:
         check_half_width(options.half_width)
         self._half_width = options.half_width
         super().__init__(options, doors=doors, idle=idle)

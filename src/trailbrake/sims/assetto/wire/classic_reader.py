@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from trailbrake.errors import SimulatorError, WireError
 from trailbrake.sims.assetto.wire import acpmf
+from trailbrake.simulator_tools import Idle
 from trailbrake.transport.shm import SharedMemory, SharedPage
 
 SETTLED_STEPS = 666  # physics steps, 2 s: the game gives no car right after a session began (section 4.6)
@@ -70,7 +71,7 @@ def await_session(
     reader: ClassicPageReader,
     now: float,
     wait: float,
-    idle: Callable[[], float],
+    idle: Idle,
     say: Callable[[str], None] = lambda text: None,
 ) -> float:
     """Wait until the game's session runs and has settled; return at once where there are no classic pages.

@@ -1,9 +1,8 @@
 """The shared memory of a host: its pages, and what goes over them."""
 
-import os
-
 from trailbrake.errors import SimulatorError
 from trailbrake.sims.assetto import codec
+from trailbrake.simulator_tools import Doors
 from trailbrake.transport.shm import SharedMemory, SharedPage
 
 
@@ -20,7 +19,7 @@ class HostPages:
         ignored_requests: functions that clients use and their cars lack.
     """
 
-    def __init__(self, doors: "str | os.PathLike[str] | None" = None) -> None:
+    def __init__(self, doors: Doors = None) -> None:
         self.memory, self._mapped = SharedMemory(doors), doors is not None
         self.counts = dict.fromkeys(("messages_in", "messages_out", "bytes_in", "bytes_out", "rejected", "torn"), 0)
         self.ignored_requests: list[str] = []
