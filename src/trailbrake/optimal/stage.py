@@ -15,7 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trailbrake.optimal.vehicle_model import AxleParameters, Expression, VehicleModel, import_casadi
+from trailbrake.planning.axle_forces import balance_wheel_loads
 from trailbrake.units import G
+
+_balance_wheel_loads = getattr(balance_wheel_loads, "py_func", balance_wheel_loads)  # for symbols
 
 STATES = ("offset", "heading", "speed", "side_speed", "yaw_rate")
 CONTROLS = ("steer", "pedal", "slip_fl", "slip_fr", "slip_rl", "slip_rr", "accel_x", "accel_y")
@@ -109,7 +112,9 @@ def build_stage(car: VehicleModel, rounding: Rounding = FINE) -> StageExpression
     pull_x = sin_climb * ca.cos(heading) + level * sin_bank * ca.sin(heading)
     pull_y = level * sin_bank * ca.cos(heading) - sin_climb * ca.sin(heading)
 
-    loads = _wheel_loads(car, _LoadCauses(gx, gy, u, press), rounding.load)
+    pressed = _balance_wheel_loads(weight * gx, weight * gy, weight * press, u * u, body)
+    width = rounding.load * 0.25 * weight
+    loads = [0.5 * (load + ca.sqrt(load * load + width * width)) for load in pressed]  # never below 0
     places = (
         (to_front, 0.5 * body.track_front),
         (to_front, -0.5 * body.track_front),
@@ -180,53 +185,6 @@ def build_stage(car: VehicleModel, rounding: Rounding = FINE) -> StageExpression
         limits=ca.vertcat(*limits),
         outputs=outputs,
     )
-
-
-class _LoadCauses(NamedTuple):
-    """What loads the wheels.
-
-    Attributes:
-        gx, gy: specific forces of tyres and air along and across the car, over gravity.
-        u: m/s, speed.
-        press: normal acceleration over gravity.
-    """
-
-    gx: Expression
-    gy: Expression
-    u: Expression
-    press: Expression
-
-
-def _wheel_loads(car: VehicleModel, causes: _LoadCauses, rounding: float) -> list[Expression]:
-    """Return the loads (N) FL, FR, RL, RR, as `planning.axle_forces.wheel_loads`, never below 0.
-
-    Args:
-        car: the car.
-        causes: what loads the wheels.
-        rounding: of the loads at 0, over the static load.
-    """
-    ca = import_casadi()
-    gx, gy, u, press = causes
-    body = car.body
-    weight, base = body.mass * G, body.wheelbase
-    to_front, to_rear = body.cg_to_front, base - body.cg_to_front
-    pitch = weight * gx * body.cg_height / base
-    front = weight * press * to_rear / base + body.lift_front * u * u - pitch
-    rear = weight * press * to_front / base + body.lift_rear * u * u + pitch
-    arm = body.cg_height - (body.roll_centre_front * to_rear + body.roll_centre_rear * to_front) / base
-    share = body.roll_stiffness_front_share
-    side_front = weight * gy * (to_rear / base * body.roll_centre_front + share * arm) / body.track_front
-    side_rear = weight * gy * (to_front / base * body.roll_centre_rear + (1.0 - share) * arm) / body.track_rear
-    width = rounding * 0.25 * weight
-    return [
-        0.5 * (load + ca.sqrt(load * load + width * width))
-        for load in (
-            0.5 * front - side_front,
-            0.5 * front + side_front,
-            0.5 * rear - side_rear,
-            0.5 * rear + side_rear,
-        )
-    ]
 
 
 def _abs_factor(use: Expression, sharpness: float) -> Expression:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from trailbrake.cars.params import CarParams, Differential, Tyre
 from trailbrake.cars.tyre import combined_slip_force, value_at_load
 from trailbrake.cars.tyre_params import TyreLaw
-from trailbrake.kernels import jit
+from trailbrake.kernels import exact_inline_jit, jit
 from trailbrake.units import G
 
 WheelLoads = tuple[float, float, float, float]  # N: FL, FR, RL, RR
@@ -128,25 +128,37 @@ def _lock_coefficients(differential: Differential | None, tyre: Tyre) -> tuple[f
     return differential.preload / tyre.radius, differential.lock_power
 
 
+@exact_inline_jit
+def balance_wheel_loads(fx: float, fy: float, weight: float, squared_speed: float, body: LoadParameters) -> WheelLoads:
+    """Return the loads (N) FL, FR, RL, RR that balance a car's forces; below 0 where a wheel would have to pull.
+
+    Its `py_func` takes symbols, too.
+
+    Args:
+        fx: N, of tyres and air along the body.
+        fy: N, of tyres and air across the body, positive in a left bend.
+        weight: N, that presses the car on the road.
+        squared_speed: m^2/s^2.
+        body: of the car.
+    """
+    base, to_front = body.wheelbase, body.cg_to_front
+    to_rear = base - to_front
+    pitch = fx * body.cg_height / base
+    front = weight * to_rear / base + body.lift_front * squared_speed - pitch
+    rear = weight * to_front / base + body.lift_rear * squared_speed + pitch
+    arm = body.cg_height - (body.roll_centre_front * to_rear + body.roll_centre_rear * to_front) / base
+    share = body.roll_stiffness_front_share
+    side_front = fy * (to_rear / base * body.roll_centre_front + share * arm) / body.track_front
+    side_rear = fy * (to_front / base * body.roll_centre_rear + (1.0 - share) * arm) / body.track_rear
+    return 0.5 * front - side_front, 0.5 * front + side_front, 0.5 * rear - side_rear, 0.5 * rear + side_rear
+
+
 @jit
 def wheel_loads(ax: float, ay: float, v: float, body: LoadParameters) -> WheelLoads:
     """Return the loads (N) FL, FR, RL, RR at body accelerations ax, ay (m/s^2, ay > 0: left bend) and speed v (m/s)."""
-    mass, base, to_front = body.mass, body.wheelbase, body.cg_to_front
-    to_rear = base - to_front
-    pressure = v * v
-    pitch = mass * ax * body.cg_height / base
-    front = mass * G * to_rear / base + body.lift_front * pressure - pitch
-    rear = mass * G * to_front / base + body.lift_rear * pressure + pitch
-    arm = body.cg_height - (body.roll_centre_front * to_rear + body.roll_centre_rear * to_front) / base
-    roll_front = body.roll_stiffness_front_share
-    side_f = mass * ay * (to_rear / base * body.roll_centre_front + roll_front * arm) / body.track_front
-    side_r = mass * ay * (to_front / base * body.roll_centre_rear + (1.0 - roll_front) * arm) / body.track_rear
-    return (
-        max(0.5 * front - side_f, 0.0),
-        max(0.5 * front + side_f, 0.0),
-        max(0.5 * rear - side_r, 0.0),
-        max(0.5 * rear + side_r, 0.0),
-    )
+    mass = body.mass
+    fl, fr, rl, rr = balance_wheel_loads(mass * ax, mass * ay, mass * G, v * v, body)
+    return max(fl, 0.0), max(fr, 0.0), max(rl, 0.0), max(rr, 0.0)
 
 
 @jit
