@@ -7,7 +7,7 @@ import pytest
 from trailbrake.errors import DataError
 from trailbrake.roles import Link
 from trailbrake.sims.registry import find
-from trailbrake.simulator import Deferred, Simulator, Tools, load_part, missing_members, part_place
+from trailbrake.simulator import Deferred, Tools, load_part, missing_members, part_place
 from trailbrake.simulator_tools import TOOL_TYPES
 
 
@@ -52,15 +52,6 @@ def test_a_type_error_inside_of_a_part_is_not_its_signature_s():
 
     with pytest.raises(TypeError, match="unsupported operand"):
         replace(find("trend"), link=link).make_link(None)
-
-
-def test_a_member_of_before_says_where_it_is_now():
-    with pytest.raises(TypeError, match=r"no member describe any more; it is now `description` of the host \(roles\."):
-        replace(find("trend"), describe=str)
-    with pytest.raises(TypeError, match=r"no member recorder any more; it is now tools=\{'recorder': \.\.\.\}"):
-        Simulator(name="mine", recorder=None)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
-        replace(find("trend"), colour="red")
 
 
 def test_every_tool_has_a_type():

@@ -15,7 +15,6 @@ from typing import (
     Generic,
     Literal,
     Protocol,
-    Self,
     TypeAlias,
     TypedDict,
     TypeVar,
@@ -116,21 +115,6 @@ class Tools(TypedDict, total=False):
     verify: "kinds.VerifyTool | Deferred[kinds.VerifyTool]"
 
 
-_PLACES = {  # of what were members before 0.3.0
-    **{name: f"tools={{{name!r}: ...}}" for name in Tools.__annotations__},
-    "record_options": "`options` of the tool 'recorder'",
-    "engine_power_signal": "a Signal whose `role` is 'engine_power'",
-    "surface_signals": "Signals whose `role` is 'surface' or 'kerb'",
-    "drawing": "`make_drawing` of the link (roles.DrawsPlan)",
-    "wants_drawing": "`make_drawing` of the link (roles.DrawsPlan)",
-    "answer_delay": "`answer_delay` of the host's class (roles.AnswersLate)",
-    "stick_options": "`stick_options` of the host's class (roles.TakesStick)",
-    "traffic_driver": "`traffic_driver` of the host (roles.TrafficHost)",
-    "describe": "`description` of the host (roles.Described)",
-    "pad_options": "the live options `pad` and `listen`",
-}
-
-
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)  # help waits for this class to be made
 class Simulator(Generic[Live, Serve]):
     """One simulator.
@@ -191,16 +175,6 @@ class Simulator(Generic[Live, Serve]):
     watch_options: Callable[[Live], Live] | None = None
     program_options: Callable[[Serve, str, float], Serve] | None = None
     tools: Tools = field(default_factory=Tools)
-
-    def __new__(cls, **members: object) -> Self:
-        """Return an object without values.
-
-        Raises:
-            TypeError: a member that a Simulator had before 0.3.0; the message says where it is now.
-        """
-        for name in sorted(members.keys() & _PLACES.keys()):
-            raise TypeError(f"a Simulator has no member {name} any more; it is now {_PLACES[name]}")
-        return super().__new__(cls)
 
     def __repr__(self) -> str:
         return f"Simulator({self.name!r})"

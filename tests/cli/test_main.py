@@ -53,11 +53,6 @@ from trailbrake.state.tables import CONTROL_FIELDS, STATE_FIELDS
         ("replay nowhere.forza --to 127.0.0.1:9 --loops -1", "no number of loops"),
         ("tune --trials 0", "no number of trials"),
         ("bench drvie", 'Did you mean "drive"?'),
-        (
-            "evaluate suite/race-v1 --video",
-            "evaluate --video: this flag was removed; evaluate --record keeps recordings",
-        ),
-        ("train rl --video=true", "train rl --video: this flag was removed; trailbrake drive --driver policy:FILE"),
         ("tracks --jsn", "Did you mean --json?"),
         ("export", "recording"),
         ("export none.mcap", "none.mcap: cannot read the recording"),

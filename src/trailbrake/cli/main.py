@@ -15,7 +15,7 @@ from trailbrake.cli.flag_names import choose_short_flag, guess_flag, spell_out
 from trailbrake.cli.output import print_json
 from trailbrake.cli.simulator_choice import INSTALL
 from trailbrake.dashboard.options import WatchOptions
-from trailbrake.errors import TrailbrakeError, UsageError, describe_os_error
+from trailbrake.errors import TrailbrakeError, describe_os_error
 from trailbrake.learning.options import LearnOptions
 from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator
@@ -35,19 +35,6 @@ _GROUPS = {
     "Games": ("setup", "doctor", "verify", "sniff", "probe", "serve", "sim", "record", "pad-check"),
     "Make faster": ("learn", "line", "reference", "tune", "train", "evaluate", "export-fmu"),
     "Lists": ("sims", "drivers", "tracks", "cars", "bench"),
-}
-
-# Flags that went, by the words before them, with what to use instead. They are refused by name for one release.
-_REMOVED_FLAGS = {
-    **{
-        (
-            *verb,
-            "--mirror",
-        ): "copy the folder by the tool of your store, as rclone or aws s3 sync, or mount it there"
-        for verb in (("evaluate",), ("race",), ("tune",), ("train", "clone"), ("train", "rl"))
-    },
-    ("evaluate", "--video"): "evaluate --record keeps recordings, and trailbrake replay FILE --watch shows one",
-    ("train", "rl", "--video"): "trailbrake drive --driver policy:FILE --watch shows the policy's laps",
 }
 
 
@@ -138,16 +125,9 @@ def _find_sim_flag(tokens: list[str]) -> str:
     return _DEFAULT_SIM.get(verb, DriveFlags.sim)
 
 
-def _check_removed_flags(tokens: list[str]) -> None:
-    for (*words, flag), hint in _REMOVED_FLAGS.items():
-        if tokens[: len(words)] == words and any(token.partition("=")[0] == flag for token in tokens):
-            raise UsageError("this flag was removed", where=f"{' '.join(words)} {flag}", hint=hint)
-
-
 def run_command_line(tokens: list[str]) -> int:
     """Run one command line and return its exit code."""
     try:
-        _check_removed_flags(tokens)
         completes = tokens[:1] == ["__complete"]  # a shell asks what may stand at its cursor, behind these words
         words = tokens[1:] if completes else tokens
         verb, name = [*words, "", ""][:2]
