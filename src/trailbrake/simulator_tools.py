@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from trailbrake.findings import Finding, WireField
     from trailbrake.roles import DetectedSession
     from trailbrake.state import CarState, Controls, Signal, SimCommand
-from trailbrake.wire_checks import Check
+    from trailbrake.wire_checks import Check
 
 Say = Callable[[str], None]  # takes a line for the user
 Idle = Callable[[], float]  # lets a little time pass and returns the new `now`

@@ -81,7 +81,6 @@ class CarSession:
         link: an open link to the car.
         recorder: of the car, not started.
         course: that its driver has.
-        goal: what ends its drive.
         listener: receives the first car's progress.
         number: 0 for the first car of the drive.
 
@@ -95,12 +94,11 @@ class CarSession:
         link: Link,
         recorder: Recorder | ThreadedRecorder,
         course: Course,
-        goal: AnyGoal,
         listener: ProgressListener,
         number: int = 0,
     ) -> None:
         self.number, self.link, self.recorder = number, link, recorder
-        self._goal, self._listener = goal, listener
+        self._listener = listener
         self._taps: list[Tap] = []
         self.loop: CarLoop | None = None
 
@@ -117,10 +115,11 @@ class CarSession:
             )
         )
 
-    def watch(self, about: JsonObject, watchers: Sequence[Tap]) -> CarWatch:
+    def start_watch(self, goal: AnyGoal, about: JsonObject, watchers: Sequence[Tap]) -> CarWatch:
         """Start the taps, and return what watches the car and ends its drive.
 
         Args:
+            goal: what ends the drive.
             about: what a recording says about the drive.
             watchers: further taps.
         """
@@ -136,7 +135,7 @@ class CarSession:
             self._record(text)
             self._listener.show_message(text)
 
-        return CarWatch(self._taps, lambda: self._goal.judge(self.scorer), say, self._record, self.close)
+        return CarWatch(self._taps, lambda: goal.judge(self.scorer), say, self._record, self.close)
 
     def _record(self, text: str) -> None:
         self.recorder.store_event(self.scorer.time, text)

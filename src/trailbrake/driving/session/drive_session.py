@@ -160,8 +160,8 @@ def _drive_cars(
             watchers.append(view.attach_drive(resolved.about, connection.link, drivers[0], course))
         for number, link in enumerate(connection.links):
             recorder = make_recorder(setup, course, cars[0].recorder.path if cars else None, number)
-            cars.append(CarSession(link, recorder, course, setup.spec.goal, listener, number))
-            yield cars[-1].watch(resolved.about, [] if number else watchers)
+            cars.append(CarSession(link, recorder, course, listener, number))
+            yield cars[-1].start_watch(setup.spec.goal, resolved.about, [] if number else watchers)
 
     def finish(connection: Connection, outcome: DriveOutcome) -> None:
         counters = {"link": asdict(cars[0].link.counters), "host": connection.read_host_counters()}
