@@ -50,6 +50,8 @@ TESTED_ELSEWHERE = {
     "learning/identification/car_file_writer.py": "learning/test_car_learning.py",
     "learning/identification/learned_car.py": "learning/test_car_learning.py",
     "cars/section.py": "cars/test_car_library.py",
+    "record/lap_logs/lap_log.py": "record/lap_logs/test_log_columns.py",
+    "record/lap_logs/log_work.py": "record/lap_logs/test_log_columns.py",
     "record/format.py": "record/test_recorder.py",  # declarations
     "event_sims/options.py": "event_sims/test_simulator.py",  # declarations
     "learning/options.py": "cli/test_main.py",  # declarations; the flags made from them are tested
@@ -142,7 +144,7 @@ def test_files_of_users_are_opened_in_one_place():
         "tracks/layout.py",  # a method of a table of TOML
         "sims/assetto/diagnosis_snapshots.py", "sims/assetto/proton/page_bindings.py",
         "sims/assetto/proton/windows_bridge.py", "tracks/track_library.py", "tracks/miniature/track_library.py",
-        "world/miniature/camera/track_look.py",
+        "world/miniature/camera/track_look.py", "record/lap_logs/channel_names.py",
     }  # fmt: skip
     opens = re.compile(r"\.read_bytes\(|(?<!top)\.read_text\(|\.open\(\"r|\bopen\([^)]*\"rb\"|\.open\(encoding")
     found = [

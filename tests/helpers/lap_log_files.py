@@ -315,7 +315,7 @@ def write_motec_csv(path, laps):
     return write_rows(path, head, rows)
 
 
-def write_ibt(path, laps):
+def write_ibt(path, laps, driver='A. Person: "quick"'):
     """iRacing's disk file, as the SDK's header lays it out, built by hand; shares are called %."""
     lat, lon = place_degrees(laps)
     crossed = np.concatenate([[-1.0], laps.lap_times])
@@ -324,6 +324,8 @@ def write_ibt(path, laps):
         ("SessionTime", 5, "s", laps.time + 812.5),
         ("Lap", 2, "", laps.lap),
         ("Speed", 4, "m/s", laps.speed),
+        ("VelocityX", 4, "m/s", laps.speed),
+        ("VelocityY", 4, "m/s", -0.2 * laps.yaw_rate),
         ("IsOnTrack", 1, "", np.ones(len(laps.time))),
         ("Lat", 5, "deg", lat),
         ("Lon", 5, "deg", lon),
@@ -363,11 +365,12 @@ def write_ibt(path, laps):
     text = (
         b"---\nWeekendInfo:\n TrackName: lake\n TrackDisplayName: Round the lake\n Date: 2026-05-09\nDriverInfo:\n"
         b" DriverCarIdx: 7\n Drivers:\n - CarIdx: 0\n   UserName: Pace Car\n   CarScreenName: safety\n"
-        b' - CarIdx: 7\n   UserName: A. Person: "quick"\n   CarScreenName: Formula Lake\n...\n'
+        b" - CarIdx: 7\n   UserName: %s\n   CarScreenName: Formula Lake\n...\n" % driver.encode()
     )
     count, head = len(variables) + 1, 112 + 32
     text_at, rows_at = head + count * 144, head + count * 144 + len(text)
-    header = struct.pack("<10i8x", 2, 1, 60, 0, len(text), text_at, count, head, 1, place + 24)
+    rate = round(1.0 / (laps.time[1] - laps.time[0]))
+    header = struct.pack("<10i8x", 2, 1, rate, 0, len(text), text_at, count, head, 1, place + 24)
     header += struct.pack("<iiii", 1, rows_at, 0, 0) + bytes(48)
     disk = struct.pack("<Qddii", int(BEGUN.timestamp()), 812.5, 812.5 + laps.time[-1], len(laps.lap_times), len(rows))
     path.write_bytes(header + disk + described + text + rows.tobytes())

@@ -65,11 +65,13 @@ def test_the_channels_of_the_log(recording, tmp_path):
     assert channels["Distance"][2][-1] == pytest.approx(recording.state["speed"].mean() * (at[-1] - at[0]), rel=0.01)
 
 
-def test_beacons_are_the_ends_of_laps(recording, tmp_path):
+def test_beacons_are_the_begins_and_ends_of_laps(recording, tmp_path):
     export_motec(recording, tmp_path / "a.ld")
     tree = ElementTree.fromstring((tmp_path / "a.ldx").read_text(encoding="utf-8"))
     beacons = [float(marker.get("Time")) for marker in tree.iter("Marker")]
-    assert beacons == pytest.approx([(lap.end - recording.state["time"][0]) * 1e6 for lap in recording.laps], abs=1e3)
+    first = recording.laps[0]
+    lines = [first.end - first.time_s, *(lap.end for lap in recording.laps)]  # the drive begins before the line
+    assert beacons == pytest.approx([(at - recording.state["time"][0]) * 1e6 for at in lines], abs=1e3)
     details = {item.get("Id"): item.get("Value") for item in tree.iter("String")}
     assert details["Total Laps"] == "2"
     assert details["Fastest Lap"] == "1"

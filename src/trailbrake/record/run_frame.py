@@ -119,7 +119,7 @@ def sample_evenly(recording: Recording, rate: float, columns: tuple[str, ...]) -
     """
     time = recording.race_times
     good = np.flatnonzero(~recording.undone & (time >= np.maximum.accumulate(time)))
-    count = int((time[good[-1]] - time[good[0]]) * rate) + 1
+    count = int((time[good[-1]] - time[good[0]]) * rate + 1e-6) + 1  # the last row is one of them
     at = time[good[0]] + np.arange(count) / rate
     sampled = {"time": at}
     for name in columns:

@@ -13,7 +13,7 @@ import numpy as np
 from trailbrake.errors import DataError
 from trailbrake.tracks.centreline_smoothing import MeasuredLine
 from trailbrake.tracks.geo_lines import GeoLine
-from trailbrake.tracks.geometry import Array, project_places
+from trailbrake.tracks.geometry import Array, choose_origin, project_places
 from trailbrake.tracks.measured_road import MAX_CLOSING_GAP, MeasuredPoints, is_circuit
 
 ASSUMED_WIDTH = 8.0  # m from edge to edge
@@ -31,10 +31,12 @@ def measure_geo_lines(lines: Sequence[GeoLine], where: str) -> MeasuredPoints:
     Raises:
         DataError: too few points, a gap, or a line that goes round more than once.
     """
-    origin = float(lines[0].latitude[0]), float(lines[0].longitude[0])
+    origin = choose_origin(
+        *(np.concatenate([getattr(line, name) for line in lines]) for name in ("latitude", "longitude"))
+    )
     chains = _join_lines([_project_line(line, origin) for line in lines])
     chain = max(chains, key=lambda each: float(np.hypot(*np.diff(each[:, :2], axis=0).T).sum()))
-    notes = [f"east and north of {math.degrees(origin[0]):.6f}, {math.degrees(origin[1]):.6f}"]
+    notes = [f"east and north of {math.degrees(origin[0]):.1f}, {math.degrees(origin[1]):.1f} degrees"]
     if len(chains) > 1:
         notes.append(f"{len(chains) - 1} shorter lines of the file are left out")
     chain = _thin_points(chain)

@@ -112,7 +112,17 @@ def first_crossing(x: Array, y: Array, closed: bool, longest: float) -> tuple[in
     return -1, -1
 
 
+_ORIGIN_STEP = math.radians(0.1)  # rad between the origins of planes
 _EQUATOR, _FLATTENING = 6_378_137.0, 1.0 / 298.257223563  # m, of WGS 84
+
+
+def choose_origin(latitude: Array, longitude: Array) -> tuple[float, float]:
+    """Return the origin of the plane for places (rad): the tenth of a degree nearest to their middle.
+
+    So files of one place, whoever wrote them and wherever they begin, have the same plane.
+    """
+    middle = float(np.median(latitude)), float(np.median(longitude))
+    return round(middle[0] / _ORIGIN_STEP) * _ORIGIN_STEP, round(middle[1] / _ORIGIN_STEP) * _ORIGIN_STEP
 
 
 def project_places(latitude: Array, longitude: Array, origin: tuple[float, float]) -> tuple[Array, Array]:

@@ -15,7 +15,7 @@ from trailbrake.record.lap_logs.channel_names import SI_UNITS, load_channel_name
 from trailbrake.record.lap_logs.lap_log import Array, LapLog, LogChannel
 from trailbrake.record.lap_logs.log_work import LogWork
 from trailbrake.record.lap_logs.motion_checks import check_motion, check_speed
-from trailbrake.tracks.geometry import project_places
+from trailbrake.tracks.geometry import choose_origin, project_places
 
 MAX_RATE = 100.0  # rows per second, where channels have several rates
 MIN_RATE = 4.0  # samples per second; below, corners are missing
@@ -145,7 +145,7 @@ def _scale_share(work: LogWork, column: str) -> None:
 
 
 def _project_degrees(work: LogWork) -> None:
-    """Make x and y of latitude and longitude: m east and north of the first place."""
+    """Make x and y of latitude and longitude."""
     factor = math.pi / 180.0
     latitude, longitude = work.columns["latitude"], work.columns["longitude"]
     if not work.units["latitude"]:
@@ -158,12 +158,12 @@ def _project_degrees(work: LogWork) -> None:
     if bad.all():
         raise DataError("latitude and longitude are no degrees", where=work.where,
                         got=f"{work.columns['latitude'][:1]}, {work.columns['longitude'][:1]}")  # fmt: skip
-    first = int(np.argmin(bad))
-    x, y = project_places(latitude, longitude, (float(latitude[first]), float(longitude[first])))
+    origin = choose_origin(latitude[~bad], longitude[~bad])
+    x, y = project_places(latitude, longitude, origin)
     work.columns["x"], work.columns["y"] = np.where(bad, math.nan, x), np.where(bad, math.nan, y)
     work.labels |= {"x": "longitude", "y": "latitude"}
-    degrees = f"{math.degrees(latitude[first]):.6f}, {math.degrees(longitude[first]):.6f}"
-    work.notes.append(f"positions are m east and north of {degrees}: a transverse Mercator plane of WGS 84")
+    degrees = f"{math.degrees(origin[0]):.1f}, {math.degrees(origin[1]):.1f}"
+    work.notes.append(f"positions are m east and north of {degrees} degrees: a transverse Mercator plane of WGS 84")
 
 
 def _orient_axes(work: LogWork) -> None:

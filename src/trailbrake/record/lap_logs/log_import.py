@@ -4,6 +4,7 @@
 """
 
 import hashlib
+import itertools
 import math
 import os
 from collections.abc import Callable
@@ -107,13 +108,14 @@ def _convert_log(path: Path, kept: Path) -> None:
     recorder = Recorder(kept.with_name(f"{kept.stem}.{os.getpid()}.part"), limits=ONE_FILE)
     recorder.start({"sim": log.kind, "live": False, "source": path.name, "trailbrake": __version__, **log.about,
                     "log": summary})  # fmt: skip
-    waiting = list(found.laps)
     rows = len(columns["time"])
-    for start in range(0, rows, CHUNK_ROWS):
-        block = slice(start, min(start + CHUNK_ROWS, rows))
-        recorder.store_rows(*_make_rows(columns, controls, block))
-        while waiting and (waiting[0].end <= columns["time"][block.stop - 1] or block.stop == rows):
-            recorder.store_lap(waiting.pop(0))
+    ends = {int(np.searchsorted(columns["time"], lap.end)) + 1: lap for lap in found.laps}
+    stops = sorted({*range(CHUNK_ROWS, rows, CHUNK_ROWS), *(min(end, rows) for end in ends), rows})
+    for start, stop in itertools.pairwise([0, *stops]):
+        recorder.store_rows(*_make_rows(columns, controls, slice(start, stop)))
+        for end in sorted(ends):
+            if end == stop or end > stop == rows:  # right behind the row at which it ended
+                recorder.store_lap(ends[end])
     recorder.close()
     if recorder.error:
         raise UsageError("cannot write the cache", where=str(kept.parent), got=recorder.error)
@@ -133,6 +135,7 @@ def _read_columns(path: Path) -> tuple[dict[str, Array], dict[str, Array], LapLo
         raise DataError("no time that goes on", where=str(path), got=f"{int(later.sum())} rows with one")
     state, controls = ({name: values[later] for name, values in table.items() if np.isfinite(values).any()}
                        for table in (state, controls))  # fmt: skip
+    state |= {"lap_share": state["lap_progress"]} if "lap_progress" in state else {}
     channels = [LogChannel(c.csv_name, c.quantity.unit, c.name, state["time"], state[c.name]) for c in STATE_COLUMNS
                 if c.name in state]  # fmt: skip
     return state, controls, LapLog("CSV table of ours", channels), [], []

@@ -6,17 +6,19 @@ cross. Without any of these, a line is chosen where the car was quickest on a st
 """
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.laps import BEGUN_BEFORE, JUMP, MOVING_SPEED, START_WINDOW, LapRecord
+from trailbrake.laps import JUMP, MOVING_SPEED, START_WINDOW, LapRecord
 from trailbrake.record.lap_logs.lap_log import Array
 
 CLOCK_NOISE = 0.05  # s that a stated lap time and the time between two crossings may differ, and one sample
 LINE_REACH = 25.0  # m beside a chosen start line within which it is crossed
 SHOWN_SOON = 3.0  # s after the line within which a game shows the time of the lap
+WHOLE_SHARE = 0.9  # of the length of the longest lap
 NO_LAP = -1  # of samples in no lap
 MAX_LINE_SPREAD = 30.0  # m between the places at which a log begins and ends laps
 MIN_LAP_S, MIN_LAP_M = 10.0, 200.0
@@ -63,7 +65,7 @@ def find_laps(columns: dict[str, Array], beacons: list[float], lap_times: dict[i
         notes.append(text)
     else:
         return FoundLaps([], ["no lap number, no beacons and no positions: there are no laps"])
-    laps = _join_crossings(columns, crossings, lap_times, step)
+    laps = _mark_short_laps(columns, _join_crossings(columns, crossings, lap_times, step))
     if not laps:
         notes.append("no finished lap")
     return FoundLaps(laps, notes)
@@ -73,7 +75,6 @@ def _join_crossings(
     columns: dict[str, Array], crossings: list[Crossing], lap_times: dict[int, float], step: float
 ) -> list[LapRecord]:
     """Return the laps between crossings, and that before the first one if it begins at the line."""
-    time = columns["time"]
     laps = []
     begun = _find_begin(columns, crossings)
     if begun is not None and begun.number == 0 and "lap" not in columns:  # laps of our own count begin with 1
@@ -88,10 +89,20 @@ def _join_crossings(
         if not lasted > 0.0:  # NaN: it was broken off
             continue
         reason = _judge_rows(columns, slice(max(before.row - 1, 0), after.row + 1))
-        if before is begun and time[0] > before.time + 1.0:
-            reason = reason or BEGUN_BEFORE
         laps.append(LapRecord(before.number, lasted, not reason, (), reason, 0.0, 0, after.time))
     return laps
+
+
+def _mark_short_laps(columns: dict[str, Array], laps: list[LapRecord]) -> list[LapRecord]:
+    """Return the laps; those of less distance than the longest do not count: a clock that began before the line."""
+    time = columns["time"]
+    driven = np.concatenate([[0.0], np.cumsum(np.nan_to_num(columns["speed"][1:]) * np.diff(time))])
+    lengths = [float(np.diff(np.interp([lap.end - lap.time_s, lap.end], time, driven))[0]) for lap in laps]
+    return [
+        lap if length >= WHOLE_SHARE * max(lengths) or not lap.valid
+        else replace(lap, valid=False, invalid_reason=f"not a whole lap, {length:.0f} m")
+        for lap, length in zip(laps, lengths, strict=True)
+    ]  # fmt: skip
 
 
 def _find_shown_time(columns: dict[str, Array], row: int) -> float:

@@ -61,13 +61,20 @@ def check_speed(work: LogWork) -> None:
         raise DataError(
             "the speed does not fit the positions", where=f"{work.where}, {work.labels['speed']}",
             expected=f"the speed along them{f' in {stated}' if stated else ' in a usual unit'}",
-            got=f"{ratio:.3f} times it", hint=f"it looks like {unit}: write [{unit}] into its header" if fits else
-            "are the positions in m, and the times in s?",
+            got=f"{ratio:.3f} times it", hint=_suggest_unit(ratio, unit if fits else ""),
         )  # fmt: skip
     columns["speed"] = speed * known[unit]
     work.notes.append(
         f"{work.labels['speed']} has no unit: it is {ratio:.3f} times the speed along the positions, so {unit}"
     )
+
+
+def _suggest_unit(ratio: float, unit: str) -> str:
+    if unit:
+        return f"it looks like {unit}: write [{unit}] into its header"
+    if any(abs(ratio / factor - 1.0) <= SPEED_TOLERANCE for factor in (0.3048, 1.0 / 0.3048)):
+        return "one of both looks like feet"
+    return "are the positions in m, and the times in s?"
 
 
 def _measure_speed(work: LogWork) -> Array | None:

@@ -1,0 +1,164 @@
+"""Six habits of writing laps as CSV: laps to 10 ms, values as they were, and what is said of files that are wrong."""
+
+import numpy as np
+import pytest
+from helpers import lap_log_files as files
+
+from trailbrake.errors import DataError
+from trailbrake.record.lap_logs import read_lap_log
+from trailbrake.record.lap_logs.csv_log import read_csv_log
+
+HABITS = {
+    "RaceChrono 3": (files.write_racechrono_3, "RaceChrono"),
+    "RaceChrono 2": (files.write_racechrono_2, "RaceChrono 2"),
+    "RaceBox": (files.write_racebox, "RaceBox"),
+    "a game": (files.write_game, "CSV table"),
+    "MoTeC CSV": (files.write_motec_csv, "CSV table"),
+}
+# Largest error of each column beside its rounding in the files, in its unit here. North of the plane turns by 0.2 mrad
+# there: 0.08 m.
+TOLERANCES = {"speed": 0.02, "x": 0.1, "y": 0.1, "z": 0.06, "throttle": 1e-3, "brake": 1e-3, "gear": 0.0,
+              "engine_speed": 0.11, "acceleration_y": 0.02, "yaw_rate": 1e-3, "steering_wheel_angle": 1e-4}  # fmt: skip
+
+
+def difference(recording, laps, name):
+    """Return the largest difference of a column from the truth where both are known; places count from the first."""
+    truth = laps.rpm * 2.0 * np.pi / 60.0 if name == "engine_speed" else getattr(laps, name)
+    found = recording.state[name]
+    if name in ("x", "y"):
+        truth, found = truth - truth[0], found - found[0]
+    return np.nanmax(np.abs(found - np.interp(recording.state["time"], laps.time, truth)))
+
+
+@pytest.mark.parametrize("rate", [10.0, 25.0, 100.0])
+@pytest.mark.parametrize("habit", HABITS)
+def test_laps_are_right_to_ten_milliseconds(habit, rate, tmp_path):
+    laps = files.make_laps(rate, laps=2)
+    write, kind = HABITS[habit]
+    found = read_lap_log(write(tmp_path / "a.csv", laps))
+    assert kind in found.about["log"]["kind"]
+    assert [lap.number for lap in found.laps] == [1, 2]
+    assert all(lap.valid for lap in found.laps)
+    assert [lap.time_s for lap in found.laps] == pytest.approx(laps.lap_times, abs=0.01)
+
+
+@pytest.mark.parametrize("habit", HABITS)
+def test_values_are_those_of_the_file(habit, laps, tmp_path):
+    found = read_lap_log(HABITS[habit][0](tmp_path / "a.csv", laps))
+    known = [name for name in TOLERANCES if np.isfinite(found.state[name]).any()]
+    assert {"speed", "x", "y"} <= set(known)
+    # Steps of the truth at the lines, which linear interpolation of half of the rows rounds off.
+    apart = {"throttle": 0.3, "brake": 0.3, "engine_speed": 20.0} if habit == "RaceChrono 3" else {}
+    for name in known:
+        assert difference(found, laps, name) <= apart.get(name, TOLERANCES[name]), name
+
+
+def test_a_lap_without_a_time_gets_it_from_speed_and_places(tmp_path):
+    laps = files.make_laps(60.0, laps=2)
+    found = read_lap_log(files.write_garage61(tmp_path / "a.csv", laps))
+    assert [lap.time_s for lap in found.laps] == pytest.approx(laps.lap_times[1:], abs=0.01)
+    assert any("60.0" in note and "taken as the 60" in note for note in found.about["log"]["notes"])
+    assert np.isnan(found.state["clutch"]).all()
+
+
+def test_rows_at_another_rate_than_the_tool_s_get_the_time_of_the_places(tmp_path):
+    """Every third row: the even rate of the tool does not count."""
+    laps = files.make_laps(20.0, laps=2)
+    found = read_lap_log(files.write_garage61(tmp_path / "a.csv", laps))
+    assert [lap.time_s for lap in found.laps] == pytest.approx(laps.lap_times[1:], abs=0.01)
+
+
+def test_what_is_read_is_said(laps, tmp_path):
+    log = read_lap_log(files.write_racebox(tmp_path / "a.csv", laps)).about["log"]
+    fields = {field["name"]: field for field in log["fields"]}
+    assert fields["Speed"] == {"name": "Speed", "unit": "", "used_for": "speed", "rate_hz": 25.0}
+    assert "GyroX" in log["unused"]
+    assert any("so km/h" in note for note in log["notes"])
+    assert any("GForceY is positive to the right" in note for note in log["notes"])
+
+
+@pytest.mark.parametrize(("unit", "factor"), [("km/h", 3.6), ("mph", 1.0 / 0.44704), ("m/s", 1.0), ("kn", 3.6 / 1.852)])
+def test_a_speed_without_a_unit_gets_that_of_the_places(unit, factor, laps, tmp_path):
+    found = read_lap_log(files.write_racebox(tmp_path / "a.csv", laps, factor))
+    assert any(f"so {unit}" in note for note in found.about["log"]["notes"])
+    assert difference(found, laps, "speed") < 0.05
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (("Speed_kmh", "Speed_mps"), r"the speed does not fit the positions.* 3.6\d\d times it.*like km/h"),
+        (("Speed_kmh", "Speed_mph"), r"does not fit.* 1.6\d\d times it; it looks like km/h"),
+        (("PosX;PosY;PosZ", "PosX_ft;PosY_ft;PosZ_ft"), r"3.28\d times it; one of both looks like feet"),
+    ],
+)
+def test_units_that_are_wrong_are_refused(wrong, said, laps, tmp_path):
+    path = files.write_game(tmp_path / "a.csv", laps)
+    path.write_text(path.read_text().replace(*wrong))
+    with pytest.raises(DataError, match=said) as caught:
+        read_lap_log(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_without_a_time_and_a_tool_the_time_follows_from_the_places(laps, tmp_path):
+    path = files.write_game(tmp_path / "a.csv", laps)
+    path.write_text(path.read_text().replace("Timestamp_ms", "Ticks").replace("CurrentLapTimeMs", "Clock"))
+    found = read_lap_log(path)
+    assert [lap.time_s for lap in found.laps] == pytest.approx(laps.lap_times, abs=0.01)
+    assert any("it follows from the speed along the positions, 25.0 rows" in n for n in found.about["log"]["notes"])
+
+
+def test_a_table_of_something_else_is_refused(tmp_path):
+    (tmp_path / "a.csv").write_text("name,value\nx,1\n")
+    with pytest.raises(DataError, match=r"no table of a drive, expected a header .*, got name, value"):
+        read_csv_log(tmp_path / "a.csv")
+    (tmp_path / "a.csv").write_text("")
+    with pytest.raises(DataError, match="an empty file"):
+        read_csv_log(tmp_path / "a.csv")
+    (tmp_path / "a.csv").write_bytes(b"time,speed\n\0\n")
+    with pytest.raises(DataError, match="not a text file"):
+        read_csv_log(tmp_path / "a.csv")
+
+
+def test_too_few_samples_are_refused(tmp_path):
+    with pytest.raises(DataError, match=r"too few samples for laps, expected 4 a second or more .*, got 1 a second"):
+        read_lap_log(files.write_racechrono_2(tmp_path / "a.csv", files.make_laps(1.0)))
+
+
+def test_a_file_that_is_cut_is_read_to_its_last_whole_line(laps, tmp_path):
+    path = files.write_racechrono_2(tmp_path / "a.csv", laps)
+    path.write_text(path.read_text()[:-60])
+    found = read_lap_log(path)
+    assert "the last line is cut off and left out" in found.about["log"]["notes"]
+    assert len(found) == len(laps.time) - 1
+
+
+def test_a_line_that_is_damaged_is_named(laps, tmp_path):
+    lines = files.write_racechrono_2(tmp_path / "a.csv", laps).read_text().splitlines()
+    lines[100] = lines[100][:30]
+    (tmp_path / "a.csv").write_text("\n".join(lines))
+    with pytest.raises(DataError, match=r"a\.csv:101: a row is damaged, expected 16 cells"):
+        read_csv_log(tmp_path / "a.csv")
+
+
+def test_a_column_of_words_is_refused(laps, tmp_path):
+    path = files.write_racechrono_2(tmp_path / "a.csv", laps)
+    path.write_text(path.read_text().replace(".", "x"))
+    with pytest.raises(DataError, match=r"is no column of numbers|no table of a drive"):
+        read_csv_log(path)
+
+
+def test_decimal_commas_and_the_degree_sign_of_windows(tmp_path):
+    rows = "\n".join(f"{0.1 * k:.1f};{20.0 + 0.001 * k:.3f};{30 + k % 2}".replace(".", ",") for k in range(100))
+    (tmp_path / "a.csv").write_bytes(f"Time [s];Ground Speed [km/h];Steering Angle [°]\n{rows}\n".encode("latin-1"))
+    log = read_csv_log(tmp_path / "a.csv")
+    assert log.find_channel("speed").values[10] == pytest.approx(20.010)
+    assert log.find_channel("speed").time[10] == pytest.approx(1.0)
+    assert log.find_channel("steering_wheel_angle").unit == "°"
+
+
+def test_half_a_lap_has_no_laps(laps, tmp_path):
+    half = files.Laps(*(v[:300] if isinstance(v, np.ndarray) else v for v in laps))
+    found = read_lap_log(files.write_racebox(tmp_path / "a.csv", half))
+    assert found.laps == []
+    assert "no finished lap" in found.about["log"]["notes"]

@@ -1,0 +1,85 @@
+"""A log is converted once, and is a recording like any other."""
+
+import numpy as np
+import pytest
+from helpers.lap_log_files import write_game, write_racebox
+from helpers.synthetic_drives import record_drive
+
+from trailbrake.analysis.lap_traces import trace_laps
+from trailbrake.config import logs_folder
+from trailbrake.errors import DataError, UsageError
+from trailbrake.record import Recording
+from trailbrake.record.csv_export import export_csv
+from trailbrake.record.lap_logs import describe_log, is_lap_log, log_import, read_lap_log
+from trailbrake.state.tables import STATE_COLUMNS
+
+
+def test_a_log_is_converted_once_and_again_when_it_changes(laps, tmp_path, monkeypatch):
+    path = write_racebox(tmp_path / "a.csv", laps)
+    first = read_lap_log(path)
+    assert (first.path, first.about["source"]) == (path, "a.csv")
+    monkeypatch.setitem(log_import.READERS, ".csv", lambda path: 1 / 0)
+    assert len(read_lap_log(path)) == len(first)
+    assert len(list(logs_folder().iterdir())) == 1
+    path.write_text(path.read_text() + "\n")
+    with pytest.raises(ZeroDivisionError):
+        read_lap_log(path)
+
+
+def test_the_cache_keeps_a_number_of_logs(laps, tmp_path, monkeypatch):
+    monkeypatch.setattr(log_import, "KEPT", 2)
+    for name in "abcd":
+        read_lap_log(write_racebox(tmp_path / f"{name}.csv", laps))
+    assert len(list(logs_folder().iterdir())) == 3  # the newest is written after the others are counted
+
+
+def test_it_is_a_recording_with_laps_and_rows(laps, tmp_path):
+    found = read_lap_log(write_game(tmp_path / "a.csv", laps))
+    assert not found.truncated
+    assert [lap.end for lap in found.laps] == pytest.approx(
+        (np.cumsum(laps.lap_times) + np.interp(0.0, laps.along, laps.time)).tolist(), abs=0.01
+    )
+    first = found.laps[0]
+    assert laps.lap[first.first + 1 : first.row - 1].tolist() == [1.0] * (first.row - first.first - 2)
+    traces = trace_laps(found)
+    assert len([lap for lap in traces.laps if lap.finished]) == 3
+    assert found.controls["throttle"] == pytest.approx(found.state["throttle"])
+
+
+def test_our_own_table_keeps_every_value_and_the_commands(tmp_path):
+    recorded = Recording.open(record_drive(tmp_path / "a.mcap", rate=20.0).path)
+    export_csv(recorded, tmp_path / "a.csv")
+    found = read_lap_log(tmp_path / "a.csv")
+    for column in STATE_COLUMNS:
+        assert np.array_equal(found.state[column.name], recorded.state[column.name], equal_nan=True), column.name
+    for name in ("steer", "throttle", "brake", "gear"):
+        assert np.array_equal(found.controls[name], recorded.controls[name], equal_nan=True), name
+    # Its lap clock begins with the drive, before the line.
+    assert found.laps[0].invalid_reason.startswith("not a whole lap, ")
+    valid = [lap.time_s for lap in found.laps if lap.valid]
+    assert valid == pytest.approx([lap.time_s for lap in recorded.laps], abs=0.01)
+
+
+def test_what_was_read_is_said_in_lines(laps, tmp_path):
+    lines = describe_log(read_lap_log(write_racebox(tmp_path / "a.csv", laps)))
+    assert lines[0] == f"{tmp_path / 'a.csv'}: CSV table of RaceBox, 25 Hz, 120.0 s"
+    assert lines[1].startswith("read: Latitude as latitude, ")
+    assert "GForceX [G] as acceleration_x" in lines[1]
+    assert lines[2].startswith("not used: Record, GForceZ")
+
+
+def test_other_files_are_refused(tmp_path):
+    assert is_lap_log(tmp_path / "A.LD")
+    assert not is_lap_log(tmp_path / "a.mcap")
+    with pytest.raises(UsageError, match="no such file"):
+        read_lap_log(tmp_path / "a.csv")
+    (tmp_path / "a.xyz").write_text("x")
+    with pytest.raises(DataError, match=r"unknown kind of lap log, expected \.csv, .*\.ibt.*, got \.xyz"):
+        read_lap_log(tmp_path / "a.xyz")
+
+
+def test_a_cache_that_cannot_be_written_is_one_line(laps, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("TRAILBRAKE_CACHE", str(tmp_path / "file"))
+    with pytest.raises(UsageError, match="cannot write the cache"):
+        read_lap_log(write_racebox(tmp_path / "a.csv", laps))

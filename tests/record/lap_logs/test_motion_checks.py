@@ -1,0 +1,62 @@
+"""Signs and units of accelerations, yaw rate and steer by the path."""
+
+import numpy as np
+import pytest
+from helpers.lap_log_files import make_laps
+
+from trailbrake.record.lap_logs.lap_log import LapLog, LogChannel
+from trailbrake.record.lap_logs.log_columns import place_columns
+
+LAPS = make_laps(25.0, laps=2)
+UNITS = {"acceleration_x": "m/s^2", "acceleration_y": "m/s^2", "yaw_rate": "rad/s", "steering_wheel_angle": "rad"}
+
+
+def place(name, unit, values, *, with_places=True):
+    columns = {"speed": ("m/s", LAPS.speed), name: (unit, values)}
+    columns |= {"x": ("m", LAPS.x), "y": ("m", LAPS.y)} if with_places else {}
+    return place_columns(LapLog("test", [LogChannel(f"{key} there", u, key, LAPS.time, np.array(v))
+                                         for key, (u, v) in columns.items()]), "a.csv")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNITS)
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_signs_are_those_of_the_path(name, sign):
+    truth = getattr(LAPS, name)
+    found = place(name, UNITS[name], sign * truth)
+    assert found.columns[name] == pytest.approx(truth)
+    assert any("turned round" in note for note in found.notes) == (sign < 0.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "factor", "unit"),
+    [("acceleration_y", 1.0 / 9.80665, "g"), ("acceleration_x", 1.0 / 9.80665, "g"), ("acceleration_y", 1.0, "m/s^2"),
+     ("yaw_rate", 180.0 / np.pi, "deg/s"), ("yaw_rate", 1.0, "rad/s")],
+)  # fmt: skip
+def test_units_are_found_where_none_is_stated(name, factor, unit):
+    found = place(name, "", factor * getattr(LAPS, name))
+    assert found.columns[name] == pytest.approx(getattr(LAPS, name), rel=1e-9)
+    assert any(f"it follows the path in {unit}" in note for note in found.notes)
+
+
+def test_a_stated_unit_that_is_wrong_and_a_channel_of_noise_are_left_out():
+    found = place("acceleration_y", "m/s^2", LAPS.acceleration_y / 9.80665)
+    assert "acceleration_y" not in found.columns
+    assert "0.10 times what follows from the path: is it in m/s^2?" in found.left_out[0]
+    noise = np.random.default_rng(5).normal(0.0, 8.0, len(LAPS.time))
+    found = place("acceleration_y", "m/s^2", noise)
+    assert "it does not follow the path" in found.left_out[0]
+
+
+def test_without_places_signs_are_as_the_log_has_them_and_units_must_be_stated():
+    found = place("yaw_rate", "rad/s", -LAPS.yaw_rate, with_places=False)
+    assert found.columns["yaw_rate"] == pytest.approx(-LAPS.yaw_rate)
+    assert any("which side is left is as the log has it in yaw_rate there" in note for note in found.notes)
+    found = place("yaw_rate", "", LAPS.yaw_rate, with_places=False)
+    assert found.left_out == ["yaw_rate there: no unit, and no positions to find it by"]
+
+
+def test_a_speed_that_is_missing_is_that_along_the_places():
+    found = place_columns(LapLog("test", [LogChannel("x", "m", "x", LAPS.time, LAPS.x),
+                                          LogChannel("y", "m", "y", LAPS.time, LAPS.y)]), "a.csv")  # fmt: skip
+    apart = np.abs(found.columns["speed"] - LAPS.speed)[50:-50]
+    assert np.quantile(apart, [0.5, 0.9]) == pytest.approx(0.0, abs=0.4)
