@@ -49,7 +49,7 @@ def test_the_ten_line_driver_drives_a_valid_lap_from_any_folder(tmp_path):
     own.write_text(EXAMPLE.read_text(encoding="utf-8"))
     summary = drive(
         DriveFlags(
-            driver=str(own), track="pinegrove", car="gt3", laps=1, out=tmp_path / "out", report=False
+            driver=str(own), sim="forza", track="pinegrove", car="gt3", laps=1, out=tmp_path / "out", report=False
         ).make_spec()
     )
     assert summary["ended"] == "done"

@@ -40,8 +40,8 @@ def test_given_flags_are_those_of_the_command_line():
 
 def test_a_drive_is_driven_again_to_the_bit_and_with_another_driver(capsys, tmp_path):
     track = ring(tmp_path, straight=40.0, radius=20.0)
-    code, first, _ = drive(capsys, tmp_path, f"--track={track}", "--car=kart", "--driver=line_follow", "--laps=1",
-                           "--gain=learn=1", f"--memory={tmp_path / 'm.json'}")  # fmt: skip
+    code, first, _ = drive(capsys, tmp_path, "--sim=forza", f"--track={track}", "--car=kart", "--driver=line_follow",
+                           "--laps=1", "--gain=learn=1", f"--memory={tmp_path / 'm.json'}")  # fmt: skip
     assert code == 0
     code, again, _ = drive(capsys, tmp_path, "--like", first["recording"])
     assert code == 0

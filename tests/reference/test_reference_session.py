@@ -33,8 +33,8 @@ def test_the_verb_writes_a_lap_that_the_driver_repeats_through_a_wire(tmp_path, 
     assert np.ptp(grip) > 0.0
     about = read_line(path).about
     assert (about["kind"], about["wide"]) == ("reference", True)
-    summary = drive(DriveFlags(driver="line_track", gain=("learn=0",), track="kartwerk", car="kart", line=path,
-                                 report=False, out=tmp_path).make_spec())  # fmt: skip
+    summary = drive(DriveFlags(driver="line_track", sim="forza", gain=("learn=0",), track="kartwerk", car="kart",
+                               line=path, report=False, out=tmp_path).make_spec())  # fmt: skip
     assert [lap["valid"] for lap in summary["laps"]] == [True, True]
     # The file has the path and the grip each 2 m, and speeds are planned anew from them.
     assert summary["best_s"] == pytest.approx(result["time_s"], rel=0.005)

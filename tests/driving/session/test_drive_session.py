@@ -318,7 +318,7 @@ def test_a_track_and_a_car_of_one_s_own_by_file(tmp_path):
 
 def test_a_random_circuit_in_the_wet_is_driven_cleanly_and_slower(tmp_path):
     dry, wet = (
-        drive(DriveFlags(track=f"gen:3{where}", laps=1, report=False, out=tmp_path).make_spec())
+        drive(DriveFlags(sim="forza", track=f"gen:3{where}", laps=1, report=False, out=tmp_path).make_spec())
         for where in ("", "@wet=0.5")
     )
     for summary in (dry, wet):

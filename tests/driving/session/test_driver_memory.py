@@ -121,7 +121,8 @@ def test_auto_is_in_the_user_s_data_folder(course, options, monkeypatch, tmp_pat
 
 @pytest.mark.slow
 def test_a_drive_keeps_its_learning_only_where_it_is_asked_to(tmp_path):
-    given = DriveFlags(track="copperbowl", laps=0, seconds=1.0, gain=("learn=1",), report=False, out=tmp_path / "out")
+    given = DriveFlags(sim="forza", track="copperbowl", laps=0, seconds=1.0, gain=("learn=1",), report=False,
+                       out=tmp_path / "out")  # fmt: skip
     assert drive(given.make_spec())["memory"] is None
     kept = replace(given, memory=str(tmp_path / "memory.json"), laps=1, seconds=0.0)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
