@@ -49,6 +49,8 @@ from trailbrake.race.standings import build_leaderboard
 from trailbrake.record.csv_import import is_drive_table, read_csv_columns
 from trailbrake.record.driving_log import SkippedRows, read_usable_rows
 from trailbrake.record.format import ABOUT
+from trailbrake.record.lap_logs.channel_names import read_channel_names
+from trailbrake.record.lap_logs.log_import import interpret_log
 from trailbrake.record.mcap_scan import scan_file
 from trailbrake.record.recording_parts import load_attachment
 from trailbrake.record.recording_reader import Recording
@@ -86,6 +88,8 @@ YAML = (
     b"%YAML 9.9\n", b"---\n", b"...\n", b"9" * 4400, b".inf", b".nan",
 )  # fmt: skip
 CSV = (b",", b";", b"\t", b"\n", b"\r\n", b'"', b"nan", b"inf", b"1e999", b"-", b"\xef\xbb\xbf", b"#", b"9" * 400)
+XML = (b"<", b"</", b"/>", b">", b"&lt;", b"&#0;", b"<!--", b"<![CDATA[", b"<!DOCTYPE a>", b"xmlns:a='b'", b"\xff",
+       b"<trkpt", b"<when>", b"1e999", b"nan")  # fmt: skip
 INI = (b"[SURFACE_0]", b"[SURFACE_\xb2]", b"[", b"]", b"=", b";", b"\r\n", b"\t", b" ", b"WAV_PITCH=", b"\xef\xbb\xbf")
 
 
@@ -277,6 +281,19 @@ def read_drive_table(path: Path) -> None:
     read_csv_columns(path)
 
 
+def read_beacons(path: Path) -> None:
+    """Read an .ldx file beside a good log."""
+    path.with_suffix(".ld").write_bytes((SEEDS / "lap_log_ld" / "channels").read_bytes())
+    interpret_log(path.with_suffix(".ld"))
+
+
+def read_geo_file(path: Path) -> None:
+    """Read a file as a road, and as laps."""
+    with contextlib.suppress(DataError):
+        load_track(path)
+    interpret_log(path)
+
+
 def read_log(path: Path) -> None:
     picture = path.parent / "IMG" / "a.jpg"
     if not picture.exists():
@@ -418,6 +435,14 @@ FILE_TARGETS = [
     _file("beamng_contract", "contract.csv", read_contract, CSV, 8192),
     _file("recording", "fuzz.mcap", read_recording, INTEGERS, 40_000, 40),
     _file("drive_table", "drive.csv", read_drive_table, (*CSV, b"time_s", b"nan", b"1e400"), 8192),
+    _file("lap_log_csv", "laps.csv", interpret_log, (*CSV, b"[km/h]", b"(deg)", b"1:02:03", b"Z"), 12_000, 40),
+    _file("lap_log_ld", "laps.ld", interpret_log, INTEGERS, 12_000, 40),
+    _file("lap_log_ldx", "laps.ldx", read_beacons, (b'Time="', b"<MarkerGroup", b'"', b"1e999", b"-1"), 4096, 40),
+    _file("lap_log_ibt", "laps.ibt", interpret_log, INTEGERS, 16_000, 40),
+    _file("lap_log_nmea", "laps.nmea", interpret_log, (b"$", b"*", b",", b"GPRMC", b"A", b"\r\n", b"99"), 8192),
+    _file("geo_gpx", "road.gpx", read_geo_file, XML, 8192, 40),
+    _file("geo_kml", "road.kml", read_geo_file, XML, 8192, 40),
+    _file("lap_channels", "lap_channels.toml", read_channel_names, TOML, 4096),
     _file("driving_log", "driving_log.csv", read_log, (*CSV, b"IMG/a.jpg", b"0,5"), 4096),
     _file("event_lines", "fuzz.events.jsonl", read_event_lines, (*JSON, b"\n"), 4096),
     FuzzTarget(

@@ -57,7 +57,7 @@ def test_our_own_table_keeps_every_value_and_the_commands(tmp_path):
     # Its lap clock begins with the drive, before the line.
     assert found.laps[0].invalid_reason.startswith("not a whole lap, ")
     valid = [lap.time_s for lap in found.laps if lap.valid]
-    assert valid == pytest.approx([lap.time_s for lap in recorded.laps], abs=0.01)
+    assert valid == pytest.approx([lap.time_s for lap in recorded.laps], abs=0.05)  # it counts by whole ticks
 
 
 def test_what_was_read_is_said_in_lines(laps, tmp_path):

@@ -123,9 +123,14 @@ def load_channel_names() -> ChannelNames:
 
 @cache
 def _load(path: Path, modified: int) -> ChannelNames:
+    return read_channel_names(path if modified else None)
+
+
+def read_channel_names(path: Path | None) -> ChannelNames:
+    """Return the package's table, with that of a user's file before it; DataError as `load_channel_names`."""
     own = (resources.files("trailbrake.record.lap_logs") / "channel_names.toml").read_text("utf-8")
     tables = [(parse_toml(own, "channel_names.toml"), "channel_names.toml")]
-    if modified:
+    if path is not None:
         tables.insert(0, (parse_toml(read_user_text(path, "table of channels"), str(path)), str(path)))
     made = ChannelNames({}, [], {})
     for table, where in tables:

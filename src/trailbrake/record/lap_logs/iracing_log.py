@@ -90,8 +90,9 @@ def _read_channels(
     step = max(1, BLOCK_BYTES // width)
     for start in range(0, rows, step):
         block = np.frombuffer(file.read(min(step, rows - start) * width), row)
-        for column, values in columns.items():
-            values[start : start + len(block)] = block[column]
+        with np.errstate(invalid="ignore"):  # any bits may stand there, those of signalling NaN too
+            for column, values in columns.items():
+                values[start : start + len(block)] = block[column]
     time = columns.pop("time", np.arange(rows) / rate)
     log.channels = [LogChannel(*wanted[column][:2], column, time, values) for column, values in columns.items()]
 

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+SHORTEST_STEP = 1e-5  # s between samples
+
 
 class LogChannel(NamedTuple):
     """A channel of a log that is read.
@@ -33,7 +35,7 @@ class LogChannel(NamedTuple):
         if len(known) < 2 or not len(self.time):
             return float("nan")
         lasted = self.time[known[-1]] - self.time[known[0]]
-        return float((len(known) - 1) / lasted) if lasted > 0.0 else float("nan")
+        return float((len(known) - 1) / lasted) if lasted > SHORTEST_STEP else float("nan")
 
 
 @dataclass

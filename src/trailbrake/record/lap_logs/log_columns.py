@@ -12,13 +12,14 @@ import numpy as np
 
 from trailbrake.errors import DataError
 from trailbrake.record.lap_logs.channel_names import SI_UNITS, load_channel_names, plain_unit
-from trailbrake.record.lap_logs.lap_log import Array, LapLog, LogChannel
+from trailbrake.record.lap_logs.lap_log import SHORTEST_STEP, Array, LapLog, LogChannel
 from trailbrake.record.lap_logs.log_work import LogWork
 from trailbrake.record.lap_logs.motion_checks import check_motion, check_speed
 from trailbrake.tracks.geometry import choose_origin, project_places
 
 MAX_RATE = 100.0  # rows per second, where channels have several rates
 MIN_RATE = 4.0  # samples per second; below, corners are missing
+LARGEST = 1e13  # of any value of a log that counts as known
 MAX_HOLE_S = 2.0  # s without a sample over which nothing is interpolated
 MAX_SPEED = 150.0  # m/s; faster places are jumps
 STEPPED = ("gear", "lap", "lap_time", "lap_share", "last_lap_time")  # never interpolated between samples
@@ -49,8 +50,9 @@ def place_columns(log: LapLog, where: str) -> PlacedColumns:
     work = LogWork(log, where, load_channel_names())
     chosen: dict[str, LogChannel] = {}
     for channel in log.channels:
-        if np.isfinite(channel.values).any():
-            chosen.setdefault(channel.column, channel)
+        time, values = (np.where(np.abs(each) < LARGEST, each, math.nan) for each in (channel.time, channel.values))
+        if np.isfinite(values).any():
+            chosen.setdefault(channel.column, channel._replace(time=time, values=values))
     _align_channels(work, chosen)
     _convert_units(work)
     if "latitude" in work.columns and "longitude" in work.columns:
@@ -82,9 +84,11 @@ def _align_channels(work: LogWork, chosen: dict[str, LogChannel]) -> None:
         if len(first.time):
             work.columns["time"] = first.time
         return
-    rates = {(len(c.time) - 1) / (c.time[-1] - c.time[0]): c for c in chosen.values() if len(c.time) > 1}
-    allowed = [rate for rate in rates if rate <= MAX_RATE * 1.001] or [min(rates)]
-    base = rates[max(allowed)].time
+    rates = {channel.rate: channel for channel in chosen.values() if np.isfinite(channel.time).all()}
+    allowed = [rate for rate in rates if rate <= MAX_RATE * 1.001] or [rate for rate in rates if rate == rate]
+    if not allowed:
+        raise DataError("no time that goes on", where=work.where)
+    base = rates[max(allowed) if max(allowed) <= MAX_RATE * 1.001 else min(allowed)].time
     work.columns["time"] = base
     for column, channel in chosen.items():
         work.columns[column] = _sample_channel(channel, base, stepped=column in STEPPED)
@@ -96,7 +100,7 @@ def _align_channels(work: LogWork, chosen: dict[str, LogChannel]) -> None:
 
 
 def _sample_channel(channel: LogChannel, at: Array, *, stepped: bool) -> Array:
-    known = np.isfinite(channel.values)
+    known = np.isfinite(channel.values + channel.time)
     time, values = channel.time[known], channel.values[known]
     if stepped:
         after = np.searchsorted(time, at + 1e-9, side="right") - 1
@@ -203,7 +207,7 @@ def _find_time(work: LogWork) -> None:
     step = np.hypot(np.diff(columns["x"]), np.diff(columns["y"]))
     pace = 0.5 * (speed[1:] + speed[:-1])
     seconds = np.where(pace > 0.5, step / np.maximum(pace, 0.5), math.nan)
-    usual = float(np.nanmedian(seconds))
+    usual = float(np.nanmedian(seconds)) if np.isfinite(seconds).any() else math.nan
     if not 0.001 < usual < 1.0:
         raise DataError("the speed does not fit the positions", where=work.where, got=f"{usual:.3g} s from row to row",
                         hint="is the unit of the speed right?")  # fmt: skip
@@ -228,7 +232,7 @@ def _drop_bad_times(work: LogWork) -> None:
     time = work.columns["time"]
     later = np.isfinite(time)
     known = np.where(later, time, -math.inf)
-    later[1:] &= known[1:] > np.maximum.accumulate(known)[:-1]
+    later[1:] &= known[1:] > np.maximum.accumulate(known)[:-1] + SHORTEST_STEP
     if later.sum() < 2:
         raise DataError("no time that goes on", where=work.where, got=f"{int(later.sum())} rows with one")
     if not later.all():

@@ -9,12 +9,14 @@ import math
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from trailbrake.config import logs_folder
 from trailbrake.errors import DataError, UsageError, describe_os_error
 from trailbrake.json_types import JsonObject
+from trailbrake.laps import LapRecord
 from trailbrake.record.csv_import import is_drive_table, read_csv_columns
 from trailbrake.record.lap_logs.channel_names import SI_UNITS, user_channels_file
 from trailbrake.record.lap_logs.csv_log import read_csv_log
@@ -93,12 +95,35 @@ def digest_file(path: Path, *settings: object) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
 
 
-def _convert_log(path: Path, kept: Path) -> None:
+class InterpretedLog(NamedTuple):
+    """A log in our terms.
+
+    Attributes:
+        columns: (n,) each, by the names of the state; what logs alone have is among them.
+        controls: (n,) each, by the names of the controls.
+        laps: the finished ones.
+        about: of the recording.
+    """
+
+    columns: dict[str, Array]
+    controls: dict[str, Array]
+    laps: list[LapRecord]
+    about: JsonObject
+
+
+def interpret_log(path: Path) -> InterpretedLog:
+    """Return what a file holds; UsageError or DataError as `read_lap_log`."""
     columns, controls, log, notes, left_out = _read_columns(path)
     found = find_laps(columns, log.beacons, log.lap_times)
     path_note = "" if "x" in columns else reckon_path(columns, found.laps)
-    notes += [path_note] if path_note else []
-    summary = _summarise(log, columns, [*log.notes, *notes, *found.notes], left_out)
+    notes = [*log.notes, *notes, *found.notes, *([path_note] if path_note else [])]
+    about = {"sim": log.kind, "live": False, "source": path.name, "trailbrake": __version__, **log.about,
+             "log": _summarise(log, columns, notes, left_out)}  # fmt: skip
+    return InterpretedLog(columns, controls, found.laps, about)
+
+
+def _convert_log(path: Path, kept: Path) -> None:
+    columns, controls, laps, about = interpret_log(path)
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)
         for old in sorted(kept.parent.glob("*.mcap"), key=lambda file: file.stat().st_mtime)[: -KEPT or None]:
@@ -106,10 +131,9 @@ def _convert_log(path: Path, kept: Path) -> None:
     except OSError as error:
         raise UsageError("cannot write the cache", where=str(kept.parent), got=describe_os_error(error)) from error
     recorder = Recorder(kept.with_name(f"{kept.stem}.{os.getpid()}.part"), limits=ONE_FILE)
-    recorder.start({"sim": log.kind, "live": False, "source": path.name, "trailbrake": __version__, **log.about,
-                    "log": summary})  # fmt: skip
+    recorder.start(about)
     rows = len(columns["time"])
-    ends = {int(np.searchsorted(columns["time"], lap.end)) + 1: lap for lap in found.laps}
+    ends = {int(np.searchsorted(columns["time"], lap.end)) + 1: lap for lap in laps}
     stops = sorted({*range(CHUNK_ROWS, rows, CHUNK_ROWS), *(min(end, rows) for end in ends), rows})
     for start, stop in itertools.pairwise([0, *stops]):
         recorder.store_rows(*_make_rows(columns, controls, slice(start, stop)))

@@ -83,7 +83,8 @@ def _read_samples(file: BufferedReader, form: str, place: tuple[int, int], size:
     if count > MAX_SAMPLES or start + length > size:
         raise DataError("the samples are cut off", where=where, expected=f"{count} of them", got=f"{size} bytes")
     file.seek(start)
-    return np.frombuffer(file.read(length), form).astype(np.float64)
+    with np.errstate(invalid="ignore"):  # any bits may stand there, those of signalling NaN too
+        return np.frombuffer(file.read(length), form).astype(np.float64)
 
 
 def _scale_samples(values: Array, scaling: list[int]) -> Array:
@@ -91,7 +92,8 @@ def _scale_samples(values: Array, scaling: list[int]) -> Array:
     shift, multiplier, scale, decimals = scaling
     if not scale or abs(decimals) > 20:
         return np.full(len(values), np.nan)
-    return (values / scale * 10.0**-decimals + shift) * multiplier
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray((values / scale * 10.0**-decimals + shift) * multiplier)
 
 
 def _decode_text(data: bytes) -> str:

@@ -90,6 +90,8 @@ def _measure_speed(work: LogWork) -> Array | None:
 
 def _interpolate_gaps(values: Array) -> Array:
     known = np.flatnonzero(np.isfinite(values))
+    if not len(known):
+        return np.zeros(len(values))
     return np.interp(np.arange(len(values)), known, values[known])
 
 
