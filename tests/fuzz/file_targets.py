@@ -66,7 +66,7 @@ from trailbrake.sims.assetto.wire import acpmf
 from trailbrake.sims.beamng.signal_contract import load_contract
 from trailbrake.sims.beamng.signal_format import SignalListFormat
 from trailbrake.sims.forza import raw
-from trailbrake.sims.forza.datagram_files import open_session
+from trailbrake.sims.forza.datagram_files import is_recorded_session, open_session
 from trailbrake.sims.forza.recorder_settings import load_settings
 from trailbrake.sims.trend.link import Link as TrendLink
 from trailbrake.tracks.miniature.track_library import load_miniature_track
@@ -222,6 +222,7 @@ def read_raw_recording(path: Path) -> None:
 
 
 def read_table(path: Path) -> None:
+    is_recorded_session(path)
     session = open_session(path)
     for _ in zip(range(50), session.datagrams, strict=False):
         pass
