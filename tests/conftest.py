@@ -2,6 +2,7 @@
 
 import gc
 import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -32,6 +33,14 @@ settings.register_profile(
 # `make quick`: fewer of the same examples. The whole command tries all.
 settings.register_profile("quick", parent=settings.get_profile("seeded"), max_examples=25)
 settings.load_profile("seeded")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile what all drives need once, while the processes of a run collect: else each would compile it by itself."""
+    if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
+        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        compiler = subprocess.Popen([sys.executable, "-m", "trailbrake.driving.precompile"], **quiet)
+        config.add_cleanup(compiler.wait)
 
 
 @pytest.hookimpl(optionalhook=True)

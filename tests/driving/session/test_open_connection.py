@@ -159,7 +159,7 @@ def test_two_drives_and_a_served_world_do_not_meet(tmp_path):
 
 @pytest.mark.slow
 def test_a_live_drive_of_a_served_world_and_a_second_one_is_refused(tmp_path):
-    live = ["drive", "--live", "--json", "--no-report", "--track=pinegrove", "--laps=0", "--wait=5"]
+    live = ["drive", "--live", "--json", "--no-report", "--track=pinegrove", "--laps=0", "--wait=2"]
     with command("serve", "assetto", "--track=pinegrove", "--json", shm=tmp_path) as serve:
         serve.until("ready ")
         with command(*live, f"--out={tmp_path / 'a'}", shm=tmp_path) as drive:
