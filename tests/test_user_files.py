@@ -3,12 +3,12 @@
 import contextlib
 import os
 import socket
-import subprocess
 import sys
 import time
 from itertools import pairwise
 
 import pytest
+from helpers.processes import command
 
 from trailbrake import user_files
 from trailbrake.cars.car_library import load_car
@@ -225,11 +225,10 @@ def test_the_command_line_answers_such_files_with_one_line(tmp_path):
         ("report", str(tmp_path / "pipe.mcap")), ("race", str(tmp_path / "deep.toml")),
         ("record", "--sim", "forza", "--live", "--config", str(tmp_path / "laugh.yaml")),
     ):  # fmt: skip
-        command = [sys.executable, "-m", "trailbrake", *words]
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        assert ended.returncode == 2, (words, ended.stderr)
-        assert "Traceback" not in ended.stderr
-        assert len(ended.stderr.splitlines()) == 1, (words, ended.stderr)
+        with command(*words, shm=tmp_path) as ended:
+            assert ended.end(120.0) == 2, (words, ended.said)
+            (line,) = ended.said
+            assert "Traceback" not in line
 
 
 def test_a_file_is_written_whole_and_a_failure_leaves_the_old_one(tmp_path):

@@ -1,11 +1,11 @@
 """Exit codes, one-line errors, and the verbs that list what there is."""
 
 import math
-import os
 import subprocess
 import sys
 
 import pytest
+from helpers.processes import command
 
 import trailbrake
 from trailbrake.cli import main
@@ -254,15 +254,14 @@ def test_each_verb_that_reads_a_file_is_whole_in_a_process_of_its_own(verb):
      ("drive --seconds 0.1 --no-report", ">&- 2>&-", 0), ("drive --seconds 0.1 --no-report", "<&- >&- 2>&-", 0)],
 )  # fmt: skip
 def test_a_program_whose_streams_are_closed_does_its_work(words, closed, code, tmp_path):
-    command = f'"{sys.executable}" -m trailbrake {words} {closed}'
-    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, stderr=subprocess.PIPE, timeout=300.0)
+    line = f'"{sys.executable}" -m trailbrake {words} {closed}'
+    done = subprocess.run(["sh", "-c", line], cwd=tmp_path, stderr=subprocess.PIPE, timeout=300.0)
     assert (done.returncode, done.stderr) == (code, b"")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("columns", ["0", "1", "19", "9" * 5000, "-3", "wide"])
-def test_help_ends_however_wide_the_terminal_says_that_it_is(columns):
-    done = subprocess.run([sys.executable, "-m", "trailbrake", "drive", "--help"], capture_output=True, text=True,
-                          env={**os.environ, "COLUMNS": columns}, timeout=120.0)  # fmt: skip
-    assert done.returncode == 0
-    assert "--track" in done.stdout
+def test_help_ends_however_wide_the_terminal_says_that_it_is(columns, tmp_path):
+    with command("drive", "--help", shm=tmp_path, COLUMNS=columns) as said:
+        assert said.end(120.0) == 0
+        assert "--track" in said.out
