@@ -27,16 +27,6 @@ def test_the_golden_answer_both_ways_is_text():
     assert codec.decode_steer({"steering_angle": "-1.5", "throttle": "1e-05"}) == UdacitySteer(-1.0, 1e-5)
 
 
-@pytest.mark.parametrize("data", [None, {}])
-def test_driven_by_hand(data):
-    assert codec.decode_telemetry(data) is None
-
-
-def test_our_host_adds_a_clock_and_laps():
-    message = MESSAGE._replace(time=1.04, lap=2)
-    assert codec.decode_telemetry(codec.encode_telemetry(message)) == message
-
-
 def test_each_field_stands_under_its_key_with_the_digits_of_the_simulator():
     full = UdacityTelemetry(-12.34567, 0.25001, 3.25, b"jpeg", 61.0625, 4)
     assert codec.encode_telemetry(full) == {
@@ -50,27 +40,6 @@ def test_what_the_simulator_leaves_out_is_0_or_unknown():
     assert codec.decode_telemetry({"speed": "2", "image": PNG}) == UdacityTelemetry(0.0, 0.0, 2.0, MESSAGE.image)
 
 
-@pytest.mark.parametrize("key", ["steering_angle", "throttle", "speed", "time", "lap"])
-def test_an_unreadable_number_is_one_line(key):
-    with pytest.raises(WireError) as caught:
-        codec.decode_telemetry(codec.encode_telemetry(MESSAGE) | {key: "x" * 60})
-    assert str(caught.value) == f"{key}: not a number, got {'x' * 40}"
-
-
-@pytest.mark.parametrize(
-    ("decode", "data", "line"),
-    [(codec.decode_telemetry, 5, "telemetry: not an object, got 5"),
-     (codec.decode_telemetry, {"speed": 0}, "image: not base64, got None"),
-     (codec.decode_telemetry, {"image": PNG}, "speed: not a number, got None"),
-     (codec.decode_steer, 5, "steer: not an object, got 5"),
-     (codec.decode_steer, {"throttle": 1}, "steering_angle: not a number, got None"),
-     (codec.decode_steer, {"steering_angle": 1}, "throttle: not a number, got None")],
-)  # fmt: skip
-def test_what_cannot_be_read_is_one_line(decode, data, line):
-    with pytest.raises(WireError) as caught:
-        decode(data)
-    assert str(caught.value) == line
-
-
-def test_commands_are_held_within_what_the_simulator_takes():
-    assert codec.decode_steer({"steering_angle": "7", "throttle": "-2.5"}) == UdacitySteer(1.0, -1.0)
+def test_a_telemetry_without_its_picture_is_one_line():
+    with pytest.raises(WireError, match=r"^image: not base64, got None$"):
+        codec.decode_telemetry({"speed": 0})

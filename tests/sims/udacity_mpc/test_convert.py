@@ -2,11 +2,9 @@ import math
 
 import pytest
 
-from trailbrake.event_sims.one_pedal import REVERSE_BRAKE, Roll, combine_pedals
 from trailbrake.sims.udacity_mpc import convert
 from trailbrake.sims.udacity_mpc.codec import UdacityMpcSteer, UdacityMpcTelemetry
 from trailbrake.state import CarState, Controls
-from trailbrake.units import MPH
 
 LOCK = 0.58  # rad, of the car in our world
 
@@ -55,26 +53,6 @@ def test_every_field_of_a_telemetry():
     assert message[:2] == ((6.0, 16.0), (-4.0, -9.0))
     assert message[2:] == pytest.approx((5.0, -3.0, 0.5, 0.5 * math.pi - 0.5, 30.0, -0.3 * LOCK, 0.5, 2.5, 2))
     assert type(message.lap) is int
-
-
-def test_reversing_is_a_speed_and_no_throttle():
-    message = UdacityMpcTelemetry((), (), 0.0, 0.0, 0.0, 0.0, -30.0, 0.0, -0.5)
-    assert (convert.state_from_wire(message).speed, convert.state_from_wire(message).throttle) == (
-        pytest.approx(13.4112), 0.0,
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize(("speed", "brakes"), [(5.0 * MPH, False), (5.001 * MPH, True)])
-def test_below_5_mph_a_pedal_under_0_slows_as_reverse_does(speed, brakes):
-    assert combine_pedals(Controls(brake=1.0), speed, convert.PEDAL_CAR) == (-1.0 if brakes else 0.0)
-    rolling = combine_pedals(Controls(brake=1.0), speed, convert.PEDAL_CAR, roll=Roll.FORWARD)
-    assert rolling == (-1.0 if brakes else -REVERSE_BRAKE)
-    got = convert.controls_from_wire(UdacityMpcSteer(0.0, -0.5), speed, LOCK)
-    assert (got.throttle, got.brake, got.gear) == (0.0, 0.5 if brakes else 0.2, None)
-
-
-def test_a_car_with_less_lock_than_the_simulator_s_turns_as_far_as_it_can():
-    assert convert.controls_from_wire(UdacityMpcSteer(1.0, 0.5), 5.0, 0.1) == Controls(steer=-1.0, throttle=0.5)
 
 
 def test_the_yellow_line_of_a_car_that_heads_anywhere():

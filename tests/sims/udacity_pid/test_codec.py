@@ -2,9 +2,6 @@
 
 import json
 
-import pytest
-
-from trailbrake.errors import WireError
 from trailbrake.sims.udacity_pid import codec
 from trailbrake.sims.udacity_pid.codec import UdacityPidSteer, UdacityPidTelemetry
 from trailbrake.transport import plain_events, socketio
@@ -29,23 +26,13 @@ def test_the_golden_answer_both_ways():
     assert codec.decode_steer(socketio.decode_event(frame).data) == UdacityPidSteer(-0.15, 0.3)
 
 
-def test_our_host_adds_a_clock_and_laps():
+def test_our_host_s_clock_and_laps_are_text():
     data = codec.encode_telemetry(MESSAGE._replace(time=1.04, lap=2))
     assert {key: data[key] for key in ("time", "lap")} == {"time": "1.040", "lap": "2"}
-    assert codec.decode_telemetry(data) == MESSAGE._replace(time=1.04, lap=2)
-
-
-@pytest.mark.parametrize("data", [None, {}, {"process": "0"}])
-def test_driven_by_hand(data):
-    assert codec.decode_telemetry(data) is None
 
 
 def test_a_decimal_comma():
     assert codec.decode_telemetry({"cte": "-0,5000", "speed": "1.234,5"}) == UdacityPidTelemetry(-0.5, 1234.5, 0.0, 0.0)
-
-
-def test_commands_are_held_within_what_the_simulator_takes():
-    assert codec.decode_steer({"steering_angle": 7, "throttle": -2.5}) == UdacityPidSteer(1.0, -1.0)
 
 
 def test_the_answer_is_json_that_any_parser_reads():
@@ -53,31 +40,8 @@ def test_the_answer_is_json_that_any_parser_reads():
     assert said == ["steer", {"steering_angle": 1e-9, "throttle": -1.0}]
 
 
-@pytest.mark.parametrize("key", ["cte", "speed", "steering_angle", "throttle", "time", "lap"])
-def test_an_unreadable_number_is_one_line(key):
-    with pytest.raises(WireError) as caught:
-        codec.decode_telemetry(codec.encode_telemetry(MESSAGE) | {key: "x" * 60})
-    assert str(caught.value) == f"{key}: not a number, got {'x' * 40}"
-
-
-@pytest.mark.parametrize(
-    ("decode", "data", "line"),
-    [(codec.decode_telemetry, 5, "telemetry: not an object, got 5"),
-     (codec.decode_telemetry, {"cte": 0}, "speed: not a number, got None"),
-     (codec.decode_telemetry, {"speed": 0}, "cte: not a number, got None"),
-     (codec.decode_steer, 5, "steer: not an object, got 5"),
-     (codec.decode_steer, {"throttle": 1}, "steering_angle: not a number, got None"),
-     (codec.decode_steer, {"steering_angle": "1", "throttle": 0}, "steering_angle: text instead of a number, got '1'"),
-     (codec.decode_steer, {"steering_angle": 0, "throttle": "0" * 60},
-      f"throttle: text instead of a number, got '{'0' * 39}")],
-)  # fmt: skip
-def test_what_cannot_be_read_is_one_line(decode, data, line):
-    with pytest.raises(WireError) as caught:
-        decode(data)
-    assert str(caught.value) == line
-
-
 def test_a_person_drives_where_the_process_is_0_as_text_or_number():
     data = codec.encode_telemetry(MESSAGE)
+    assert codec.decode_telemetry({"process": "0"}) is None
     assert codec.decode_telemetry(data | {"process": 0}) is None
     assert codec.decode_telemetry(data | {"process": "1"}) == MESSAGE
