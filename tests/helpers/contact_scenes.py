@@ -23,6 +23,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from trailbrake.record.recorder import Recorder
+from trailbrake.state import CarState, Controls
 from trailbrake.tracks.road import Road
 
 RATE = 60.0  # Hz
@@ -34,7 +36,7 @@ UNCLEAR = None
 
 @dataclass
 class Scene:
-    """A scene: the road, size of the cars (m), s, n, and brake of both, (2, ticks), and who is at fault."""
+    """A scene: the road, size of the cars (m), s, n, and brake of the cars, (cars, ticks), and who is at fault."""
 
     kind: str
     seed: int
@@ -47,9 +49,9 @@ class Scene:
     fault: int | None
 
     def poses(self):
-        """Return x, y, yaw (m, rad) and speed (m/s) of both cars, each (2, ticks)."""
+        """Return x, y, yaw (m, rad) and speed (m/s) of the cars, each (cars, ticks)."""
         x, y, yaw = (np.empty_like(self.s) for _ in range(3))
-        for car in range(2):
+        for car in range(len(self.s)):
             places = self.road.points(self.s[car], self.n[car])
             x[car], y[car] = places[:, 0], places[:, 1]
             yaw[car] = places[:, 3] + np.arctan2(np.gradient(self.n[car]), np.maximum(np.gradient(self.s[car]), 1e-6))
@@ -332,3 +334,20 @@ KINDS = (
 def make_scenes(each=8, first_seed=100):
     """Return `each` scenes of every kind."""
     return [make(first_seed + 1000 * k + seed) for k, make in enumerate(KINDS) for seed in range(each)]
+
+
+def record_scene(folder, scene, clocks=(0.0, 0.0, 0.0), order=None, about=None):
+    """Write a scene as recordings of its cars, each with a clock of its own; return the path of the first."""
+    x, y, yaw, speed = scene.poses()
+    for number, car in enumerate(order or range(len(scene.s))):
+        name = f"scene_{scene.seed}" + (f"_car{number}" if number else "")
+        recorder = Recorder(folder / f"{name}.mcap")
+        recorder.start({"sim": "test", **(about or {})})
+        left, right = scene.road.edge_lines()
+        recorder.store_map(scene.road.table[:, :2], left[:, :2], right[:, :2], scene.road.closed)
+        for k in range(x.shape[1]):
+            state = CarState(time=10.0 + clocks[number] + k / 60.0, x=x[car, k], y=y[car, k], speed=speed[car, k])
+            state.yaw, state.contacts = yaw[car, k], float(k > 300)
+            recorder.tick(state, Controls(brake=float(scene.brake[min(car, 1), k])))
+        recorder.close()
+    return folder / f"scene_{scene.seed}.mcap"

@@ -31,7 +31,7 @@ _DEFAULT_SIM: dict[str, str] = {
 # The verbs as `--help` shows them.
 _GROUPS = {
     "Drive": ("drive", "race"),
-    "Look at drives": ("runs", "report", "compare", "replay", "watch", "export", "leaderboard"),
+    "Look at drives": ("runs", "report", "steward", "compare", "replay", "watch", "export", "leaderboard"),
     "Games": ("setup", "doctor", "verify", "sniff", "probe", "serve", "sim", "record", "pad-check"),
     "Make faster": ("learn", "line", "reference", "tune", "train", "evaluate", "export-fmu"),
     "Lists": ("sims", "drivers", "tracks", "cars", "bench"),
@@ -66,6 +66,7 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "", 
         runs,
         serve,
         simulator_tools,
+        steward,
         train,
         tune,
         watch,
@@ -85,6 +86,7 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "", 
     app.command(record.build_record_command(simulator, requested=verb == "record"), name="record")
     app.command(replay.replay)
     app.command(report.report)
+    app.command(steward.steward)
     app.command(compare.compare)
     app.command(runs.runs)
     app.command(export.export)

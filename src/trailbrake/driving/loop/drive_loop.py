@@ -119,6 +119,7 @@ class CarLoop:
         ended: what the goal said; None while it goes on.
         simulated_s: s of simulator time driven.
         dt: s of simulator time before the newest tick; 0 where the clock jumped.
+        time: s of simulator time of the newest state that was driven by, on the clock of this car's wire; NaN before.
         speed: m/s, of the newest state that was driven by; NaN before the first.
         is_blind: whether no state has been fit to drive by for BLIND_LIMIT_S: the car is braked.
     """
@@ -147,7 +148,7 @@ class CarLoop:
         self._act: Callable[[CarState, float], Controls] = self._answer
         self._notify: Callable[[CarState, Controls], None] = self._notify_taps
         self._last_sent, self._rehearsal = Controls(), TickRehearsal(link, driver)
-        self._last_time = math.nan
+        self.time = math.nan
         self._last_sequence = -1
         self._state_check = StateCheck(link.SUPPLIES, self._count_rejection)
         # A driver that needs pictures is braked for while it cannot see.
@@ -185,10 +186,10 @@ class CarLoop:
         if self.is_blind:
             self.is_blind = False
             self._say("the simulator's samples are plausible again")
-        dt = state.time - self._last_time
+        dt = state.time - self.time
         if not 0.0 < dt < 1.0:  # first sample, a restart, or a long gap: the driver must not integrate over it
             dt = 0.0
-        self._last_time, self.dt, self.speed = state.time, dt, state.speed
+        self.time, self.dt, self.speed = state.time, dt, state.speed
         self.simulated_s += dt
         if self._camera_check is not None and not self._camera_check.accept_picture(state, now):
             return self._brake_blind(state, self._camera_check)

@@ -27,7 +27,7 @@ from trailbrake.driving.spec import DriveSpec, make_spec
 from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import Course, UnmappedCourse, has_plan
-from trailbrake.roles import DrawsPlan, Driver, HandDriven, Tap
+from trailbrake.roles import DrawsPlan, Driver, HandDriven, Plant, Tap
 from trailbrake.sims import registry
 from trailbrake.system.breakable_call import BreakableCall
 from trailbrake.system.processes import wait_for_threads
@@ -166,7 +166,7 @@ def _drive_cars(
     def finish(connection: Connection, outcome: DriveOutcome) -> None:
         counters = {"link": asdict(cars[0].link.counters), "host": connection.read_host_counters()}
         cars[0].recorder.store_wire_counters(counters)
-        _record_contacts(cars, connection)
+        _record_contacts(cars, outcome, connection.plant)
         reports.append(report_game_session(setup))
         reports.append({} if connection.camera is None else connection.camera.summarise_pictures())
 
@@ -180,12 +180,17 @@ def _drive_cars(
     return _DrivenCars(cars, outcome.loop, outcome.host_report, *reports)
 
 
-def _record_contacts(cars: list[CarSession], connection: Connection) -> None:
-    """Store the cars' contacts with each other in their recordings, where the world is in this process."""
-    counted = {} if connection.plant is None else connection.plant.counters()
-    for contact in (CarContact(**fields) for fields in counted.get("contacts", ())):
+def _record_contacts(cars: list[CarSession], outcome: DriveOutcome, plant: Plant | None) -> None:
+    """Store the cars' contacts with each other in their recordings, where the world is in this process.
+
+    The clock of a car's wire begins when the car gets its client; the world's began before.
+    """
+    if plant is None:
+        return
+    for contact in (CarContact(**fields) for fields in plant.counters().get("contacts", ())):
         for car in (contact.first, contact.second):
-            cars[car].recorder.store_event(contact.time_s, contact.describe(car))
+            late = plant.car_state(0).time - outcome.cars[car].time
+            cars[car].recorder.store_event(contact.time_s - late, contact.describe(car))
 
 
 def _finish_summary(resolved: ResolvedDrive, driven: _DrivenCars, listener: ProgressListener) -> JsonObject:

@@ -1,0 +1,260 @@
+"""`judge_recordings`: the contacts of the cars of one drive, out of their recordings, with who was at fault.
+
+The recordings of one drive lie beside each other: NAME.mcap of its first car, NAME_car1.mcap of the next. They begin
+at one moment, and each has the clock of its own car's wire: times count from the first row.
+"""
+
+import html
+import itertools
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.analysis.conduct import WINDOW, CarTrack, ConductRoad, Verdict, judge_contact
+from trailbrake.analysis.reference_line import Array, ReferenceLine, make_line, project_points
+from trailbrake.cars.car_library import load_car
+from trailbrake.errors import DataError, TrailbrakeError, UsageError
+from trailbrake.record.recording_reader import Recording, RoadMap
+
+Rows = NDArray[np.intp]
+
+INCIDENT_GAP = 2.0  # s without a touch of the same cars that end an incident: what follows a contact is part of it
+PUSHED_SECONDS = 1.0  # s after an incident in which a car is not master of its way
+DEPTH_REACH = 0.3  # m between boxes within which a contact that both cars report is one with each other
+NEAR = 12.0  # m between cars that can touch
+RATE = 100.0  # Hz, of what is judged
+UNKNOWN_SIZE = (4.6, 1.95, 0.0)  # m: length, width, box ahead of the centre of mass, of a car without a file
+
+
+class JudgedContact(NamedTuple):
+    """A contact and its verdict.
+
+    Attributes:
+        time_s: s of simulator time of the first touch, on the clock of the first car.
+        end_s: s of the last touch of the incident.
+        first, second: numbers of the cars, the lower first.
+        s_m: m along the road, of the first car.
+        relative_mps: m/s between the two, before the touch.
+        fault: number of the car at fault; None: unclear.
+        rule: what was broken, or why it is unclear.
+        source: of the rule, as in `analysis.conduct`.
+        evidence: the figures that decided.
+    """
+
+    time_s: float
+    end_s: float
+    first: int
+    second: int
+    s_m: float
+    relative_mps: float
+    fault: int | None
+    rule: str
+    source: str
+    evidence: dict[str, float]
+
+    def describe(self) -> str:
+        """Return the contact as one line."""
+        fault = "unclear" if self.fault is None else f"car {self.fault} at fault"
+        figures = ", ".join(f"{name} {value:.2f}" for name, value in self.evidence.items())
+        return (
+            f"{self.time_s:.2f} s, {self.s_m:.0f} m: cars {self.first} and {self.second}, {fault}: {self.rule} "
+            f"({self.source}); {figures}"
+        )
+
+
+class _Motion(NamedTuple):
+    """A car of a drive: its size (m) and, at the times of the first car, its box, yaw, speed and depth of contact."""
+
+    number: int
+    length: float
+    width: float
+    x: Array
+    y: Array
+    yaw: Array
+    speed: Array
+    depth: Array
+
+
+class _Incident(NamedTuple):
+    """Two cars that touch: the rows of the first and the last touch, both cars, and all cars of the drive."""
+
+    touches: tuple[int, int]
+    pair: tuple[_Motion, _Motion]
+    cars: Sequence[_Motion]
+
+
+def find_recordings(path: Path) -> list[Path]:
+    """Return the files of all cars of the drive of which `path` is one car's recording, the first car's first."""
+    first = path.with_stem(re.sub(r"_car\d+$", "", path.stem))
+    others = (car for k in itertools.count(1) if (car := first.with_stem(f"{first.stem}_car{k}")))
+    return [first, *itertools.takewhile(Path.is_file, others)]
+
+
+def judge_recordings(recordings: Sequence[Recording]) -> list[JudgedContact]:
+    """Return the contacts of the cars of one drive, in the order of time.
+
+    Args:
+        recordings: of its cars; the first has the road, and its times.
+
+    Raises:
+        UsageError: fewer than two cars.
+        DataError: no road, or no positions.
+    """
+    if len(recordings) < 2:
+        raise UsageError("a steward needs the recordings of two cars", where=str(recordings[0].path),
+                         expected=f"{recordings[0].path.stem}_car1.mcap beside it, or more files")  # fmt: skip
+    road_map = recordings[0].road_map
+    line = None if road_map is None else make_line(road_map.centre[:, 0], road_map.centre[:, 1], road_map.closed)
+    if road_map is None or line is None:
+        raise DataError("the recording has no road", where=str(recordings[0].path), expected="/map")
+    time = np.asarray(recordings[0].race_times)
+    keep = np.concatenate([[True], np.diff(np.maximum.accumulate(time)) > 0.0])
+    time = time[keep]
+    motions = [_read_motion(number, recording, time) for number, recording in enumerate(recordings)]
+    road = _make_road(road_map, line)
+    touches = sorted(
+        (*rows, a.number, b.number) for a, b in itertools.combinations(motions, 2)
+        for rows in _find_incidents(time, a, b)
+    )  # fmt: skip
+    found: list[JudgedContact] = []
+    for first, last, *numbers in touches:
+        incident = _Incident((first, last), (motions[numbers[0]], motions[numbers[1]]), motions)
+        found.append(_judge_incident(road, line, time, incident, found))
+    return found
+
+
+def _read_motion(number: int, recording: Recording, time: Array) -> _Motion:
+    state = recording.state
+    own = np.asarray(recording.race_times)
+    own = own - own[0] + time[0]
+    if not np.isfinite(state["x"]).any():
+        raise DataError("the recording has no positions", where=str(recording.path))
+    length, width, ahead = _read_size(recording)
+    keep = np.isfinite(state["x"]) & np.isfinite(state["yaw"]) & ~recording.undone
+    keep &= np.concatenate([[True], np.diff(np.maximum.accumulate(own)) > 0.0])
+
+    def read(values: Array) -> Array:
+        """Return values at the common times; NaN where the car was not there."""
+        found: Array = np.interp(time, own[keep], values[keep], np.nan, np.nan)
+        return found
+
+    yaw = np.full(len(own), np.nan)
+    yaw[keep] = np.unwrap(state["yaw"][keep])
+    depth = np.full(len(time), np.nan)
+    if np.isfinite(state["contact_depth"]).any():  # of the row nearest in time: it is there for one tick
+        depth = state["contact_depth"][np.clip(np.searchsorted(own, time - 1e-6), 0, len(own) - 1)]
+    x, y = read(state["x"] + ahead * np.cos(yaw)), read(state["y"] + ahead * np.sin(yaw))
+    return _Motion(number, length, width, x, y, read(yaw), read(state["speed"]), depth)
+
+
+def _read_size(recording: Recording) -> tuple[float, float, float]:
+    try:
+        body = load_car(str(recording.about.get("car", ""))).body
+    except TrailbrakeError:
+        return UNKNOWN_SIZE
+    return body.length, body.width, 0.5 * (body.cg_to_front - body.cg_to_rear)
+
+
+def _make_road(road_map: RoadMap, line: ReferenceLine) -> ConductRoad:
+    centre, count = road_map.centre, len(road_map.centre)
+    left, right = (np.hypot(*(edge - centre).T) for edge in (road_map.left, road_map.right))
+    yaw = np.unwrap(np.arctan2(np.diff(line.y), np.diff(line.x)))
+    curvature = np.gradient(np.convolve(np.pad(yaw, 2, mode="edge"), np.full(5, 0.2), "valid"), line.s[:-1])
+    s, length = line.s[:count], line.length if road_map.closed else 0.0
+    return ConductRoad(s, np.resize(curvature, count), left, right, length)
+
+
+def _measure_overlap(a: _Motion, b: _Motion, rows: Rows) -> Array:
+    """Return by how much (m) the boxes of two cars overlap at `rows`, along the axis where it is least; negative: not.
+
+    By separating axes, as the world does it.
+    """
+    dx, dy, turn = b.x[rows] - a.x[rows], b.y[rows] - a.y[rows], b.yaw[rows] - a.yaw[rows]
+    cos, sin = np.abs(np.cos(turn)), np.abs(np.sin(turn))
+    least: Array = np.full(len(rows), np.inf)
+    for own, other in ((a, b), (b, a)):
+        c, s = np.cos(own.yaw[rows]), np.sin(own.yaw[rows])
+        along = 0.5 * (own.length + other.length * cos + other.width * sin) - np.abs(dx * c + dy * s)
+        aside = 0.5 * (own.width + other.length * sin + other.width * cos) - np.abs(dy * c - dx * s)
+        least = np.minimum(least, np.minimum(along, aside))
+    return least
+
+
+def _find_incidents(time: Array, a: _Motion, b: _Motion) -> list[tuple[int, int]]:
+    """Return the rows in which two cars first and last touch, of each incident."""
+    near = np.flatnonzero(np.hypot(a.x - b.x, a.y - b.y) < NEAR)
+    overlap = _measure_overlap(a, b, near)
+    reported = (a.depth[near] > 0.0) & (b.depth[near] > 0.0) & (overlap > -DEPTH_REACH)
+    known = np.isfinite(a.depth[near]) & np.isfinite(b.depth[near])
+    touches = near[np.where(known, reported, overlap > 0.0)]
+    parts = np.split(touches, np.flatnonzero(np.diff(time[touches]) > INCIDENT_GAP) + 1)
+    return [(int(part[0]), int(part[-1])) for part in parts if len(part)]
+
+
+def _judge_incident(
+    road: ConductRoad, line: ReferenceLine, time: Array, incident: _Incident, before: Sequence[JudgedContact]
+) -> JudgedContact:
+    touches, (a, b), all_cars = incident
+    row, end = touches
+    last = max(row - 1, 0)  # the state of the touch itself has been pushed
+    begin = int(np.searchsorted(time, time[last] - WINDOW))
+    stride = max(1, int((last - begin) / (WINDOW * RATE)))
+    rows = np.arange(last, begin - 1, -stride)[::-1]
+    rows = rows[np.isfinite(a.x[rows]) & np.isfinite(b.x[rows])]
+    tracks = {car.number: _locate_car(line, time, car, rows) for car in all_cars if np.isfinite(car.x[rows]).all()}
+    pair = tracks.pop(a.number), tracks.pop(b.number)
+    velocity = [car.speed[last] * np.array([np.cos(car.yaw[last]), np.sin(car.yaw[last])]) for car in (a, b)]
+    verdict = _find_push(time[row], {a.number, b.number}, before)
+    if verdict is None:
+        verdict = judge_contact(road, pair, tuple(tracks.values()))
+    s = float(pair[0].s[-1]) % road.length if road.length else float(pair[0].s[-1])
+    relative = float(np.hypot(*(velocity[0] - velocity[1])))
+    return JudgedContact(float(time[row]), float(time[end]), a.number, b.number, s, relative, *verdict)
+
+
+def _find_push(time: float, pair: set[int], before: Sequence[JudgedContact]) -> Verdict | None:
+    """Return that a third car has just pushed one of the two; None where that is not so."""
+    for contact in before:
+        third = {contact.first, contact.second} - pair
+        if len(third) == 1 and time - contact.end_s < PUSHED_SECONDS:
+            evidence = {"seconds_before": max(time - contact.end_s, 0.0)}
+            return Verdict(None, f"pushed by car {third.pop()}", "S", evidence)
+    return None
+
+
+def _locate_car(line: ReferenceLine, time: Array, car: _Motion, rows: Rows) -> CarTrack:
+    s, offset = project_points(line, car.x[rows], car.y[rows])
+    return CarTrack(car.number, car.length, car.width, time[rows], s, offset, car.speed[rows], car.x[rows],
+                    car.y[rows], car.yaw[rows])  # fmt: skip
+
+
+def list_verdicts(contacts: Sequence[JudgedContact]) -> list[dict[str, Any]]:
+    """Return judged contacts for JSON."""
+    return [contact._asdict() for contact in contacts]
+
+
+def render_verdicts(recording: Recording) -> str:
+    """Return the section of a report: the contacts of this car and their verdicts; "" without other cars or contacts.
+
+    The text of a recording is not used as markup.
+    """
+    paths = find_recordings(recording.path)
+    if recording.path not in paths or len(paths) < 2 or not np.nanmax(recording.state["contacts"], initial=0.0) > 0.0:
+        return ""
+    number = paths.index(recording.path)
+    try:
+        judged = judge_recordings([recording if path == recording.path else Recording.open(path) for path in paths])
+    except TrailbrakeError:  # a report of one car is a report all the same
+        return ""
+    lines = "".join(
+        f"<tr><td>{contact.time_s:.2f}</td><td>{html.escape(contact.describe().partition(': ')[2])}</td></tr>"
+        for contact in judged if number in (contact.first, contact.second)
+    )  # fmt: skip
+    if not lines:
+        return ""
+    head = "<thead><tr><th scope='col'>time s</th><th scope='col'>verdict and evidence</th></tr></thead>"
+    return f"<section class='events'><h2>Contacts</h2><table>{head}<tbody>{lines}</tbody></table></section>"
