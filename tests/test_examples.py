@@ -185,3 +185,57 @@ def write_still_driver(folder):
         "        pass\n\n    def act(self, state, dt):\n        return Controls(brake=1.0)\n"
     )
     return path
+
+
+def load_example(name):
+    return runpy.run_path(str(ROOT / "examples" / "rl" / name), run_name="example")
+
+
+@pytest.mark.rl
+def test_random_search_improves_two_cars_of_pettingzoo():
+    _, scores = load_example("train_pettingzoo.py")["train"](8)
+    assert scores == sorted(scores)
+    assert scores[-1] > scores[0] + 1.0  # 25 m a car more than a standstill
+
+
+@pytest.mark.rl
+@pytest.mark.filterwarnings("ignore:actions outside")
+def test_a_loop_in_one_file_learns():
+    pytest.importorskip("torch")
+    _, returns = load_example("train_cleanrl.py")["train"](120_000)
+    assert returns[-40:].mean() > returns[:40].mean() + 2.0  # 100 m
+
+
+@pytest.mark.rl
+@pytest.mark.filterwarnings("ignore:actions outside")
+def test_processes_that_drive_and_a_learner_learn(monkeypatch):
+    pytest.importorskip("torch")
+    monkeypatch.syspath_prepend(ROOT / "examples" / "rl")  # spawned processes import it by its name
+    import train_async
+
+    _, rewards = train_async.train(80)
+    assert sum(rewards[-10:]) > sum(rewards[:10]) + 0.05
+
+
+@pytest.mark.rl
+def test_rllib_trains():
+    pytest.importorskip("ray.rllib", reason="RLlib is not installed")
+    import ray
+
+    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
+    try:
+        results = load_example("train_rllib.py")["train"](2, workers=1, steps=500, limit=5.0)
+    finally:
+        ray.shutdown()
+    assert [
+        result["env_runners"]["num_env_steps_sampled_lifetime"] >= 500 * k for k, result in enumerate(results, 1)
+    ] == [True] * 2
+
+
+@pytest.mark.rl
+@pytest.mark.filterwarnings("ignore")  # of the library
+def test_default_settings_of_stable_baselines_learn_to_drive_a_lap():
+    pytest.importorskip("stable_baselines3")
+    example = load_example("train_sb3.py")
+    ends = example["drive"](example["train"](150_000, seed=0))
+    assert sum(end["is_success"] for end in ends) >= 5

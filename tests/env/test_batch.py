@@ -5,7 +5,7 @@ import pytest
 from helpers.environments import gentle, made
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.env.batch import RaceBatch, restart_ended
+from trailbrake.env.batch import RaceBatch
 from trailbrake.env.options import RaceOptions, Start, Vary
 from trailbrake.errors import UsageError
 from trailbrake.observe.features import Feature
@@ -313,29 +313,33 @@ def test_several_cars_are_spread_over_the_tracks():
         RaceBatch(RaceOptions(car=()), 1)
 
 
-class Batch:
-    """Learners that start at zero."""
+def test_actions_out_of_range_are_clipped_with_one_warning_where_that_is_wanted():
+    batch, _ = made(3, clip_actions=True)
+    same, _ = made(3)
+    wild = np.array([[3.0, 0.2], [-7.0, -1.5], [0.1, 0.3]])
+    with pytest.warns(UserWarning, match=r"actions outside \(-1.0, -1.0\) .. \(1.0, 1.0\) are clipped") as seen:
+        out = batch.step(wild)[0]
+    assert len(seen) == 1
+    assert np.array_equal(out, same.step(np.clip(wild, -1.0, 1.0))[0])
+    assert wild[0, 0] == 3.0, "the caller's array stays"
+    batch.step(wild)  # warnings are errors here: it says so once
+    with pytest.raises(UsageError, match="no number"):
+        batch.step(wild * np.nan)
 
-    n = 4
 
-    def restart(self, learners, out):
-        out[learners] = 0.0
+def test_a_fine_steer_turns_the_wheel_less():
+    fine, _ = made(1, action="fine_steer_pedal")
+    coarse, _ = made(1)
+    for _ in range(5):
+        a, _, _ = fine.step([[0.5, 0.2]])
+        b, _, _ = coarse.step([[0.15, 0.2]])
+    assert np.array_equal(a, b)
 
-    def end_name(self, code):
-        return {0: "", -1: "limit", 2: "contact"}[code]
 
-
-def test_ended_episodes_restart_and_their_last_observations_are_kept():
-    out, ends = np.arange(8.0).reshape(4, 2), np.array([0, 2, 0, -1])
-    info = restart_ended(Batch(), out, ends, {"time": np.array([1.0, 2.0, 3.0, 4.0])})
-    assert out.tolist() == [[0.0, 1.0], [0.0, 0.0], [4.0, 5.0], [0.0, 0.0]]
-    assert [last if last is None else last.tolist() for last in info["final_obs"]] == [
-        None,
-        [2.0, 3.0],
-        None,
-        [6.0, 7.0],
-    ]
-    assert info["final_info"]["why"].tolist() == ["", "contact", "", "limit"]
-    assert info["final_info"]["time"].tolist() == [0.0, 2.0, 0.0, 4.0]
-    for mask in (info["_final_obs"], info["_final_info"], info["final_info"]["_why"], info["final_info"]["_time"]):
-        assert mask.tolist() == [False, True, False, True]
+def test_each_learner_is_seen_with_its_own_world():
+    batch, _ = made(6, cars=3)
+    views = [batch.view_race(i) for i in range(6)]
+    assert len({view.cars[0] for view in views}) == 6
+    assert set(views[4].cars) == set(views[3].cars) == set(views[5].cars)
+    assert set(views[0].cars).isdisjoint(views[3].cars)
+    assert views[5].cars[0][:2] == pytest.approx([batch.feature_values(row)[5] for row in (Feature.X, Feature.Y)])

@@ -1,18 +1,13 @@
-import importlib.util
-import warnings
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 pytest.importorskip("stable_baselines3")
 
-from trailbrake.env.options import RaceOptions, Start
+from trailbrake.env.options import Start
 from trailbrake.env.sb3 import RaceVecEnv
 from trailbrake.errors import UsageError
 
 pytestmark = pytest.mark.rl
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "train_ppo.py"
 
 
 def test_steps_are_those_that_the_library_expects():
@@ -28,7 +23,7 @@ def test_steps_are_those_that_the_library_expects():
         if k == 5:
             for i, info in enumerate(infos):
                 assert info["TimeLimit.truncated"]
-                assert info["why"] == "limit"
+                assert (info["why"], info["is_success"], info["time"]) == ("limit", False, pytest.approx(0.05))
                 assert info["episode"]["r"] == pytest.approx(total[i])
                 assert info["episode"]["l"] == 5
                 assert env.observation_space.contains(info["terminal_observation"])
@@ -40,29 +35,46 @@ def test_steps_are_those_that_the_library_expects():
         env.env_method("seed")
 
 
-def test_training_beats_driving_at_random():
-    spec = importlib.util.spec_from_file_location("train_ppo", EXAMPLE)
-    example = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(example)
-    assert isinstance(example.OPTIONS, RaceOptions)
-    at_random = example.distance(None)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the library
-        policy = example.train(steps=200_000)
-    # 64 drives at random go 10 to 30 m; a policy that stays on the road goes some hundred in 20 s.
-    assert example.distance(policy) > at_random + 100.0
-
-
 def test_the_first_line_of_habit():
     from stable_baselines3 import PPO
     from stable_baselines3.common.env_util import make_vec_env
     from stable_baselines3.common.vec_env import SubprocVecEnv, VecNormalize
 
-    made = make_vec_env("trailbrake/Race-v0", n_envs=2, seed=1)
+    made = make_vec_env("trailbrake/Race-v1", n_envs=2, seed=1)
     PPO("MlpPolicy", VecNormalize(made), n_steps=32, batch_size=32).learn(64)
     assert made.render().shape[2] == 3
     made.close()
-    apart = make_vec_env("trailbrake:trailbrake/Race-v0", n_envs=2, seed=1, vec_env_cls=SubprocVecEnv,
+    apart = make_vec_env("trailbrake:trailbrake/Race-v1", n_envs=2, seed=1, vec_env_cls=SubprocVecEnv,
                          vec_env_kwargs={"start_method": "spawn"})  # fmt: skip
     assert apart.reset().shape == (2, 21)
     apart.close()
+
+
+def test_the_wrappers_of_habit(tmp_path):
+    """Monitor, EvalCallback with its rate of success, and films by Gymnasium and by the library."""
+    pytest.importorskip("moviepy")
+    import gymnasium
+    from stable_baselines3 import PPO
+    from stable_baselines3.common.callbacks import EvalCallback
+    from stable_baselines3.common.env_util import make_vec_env
+    from stable_baselines3.common.vec_env import VecVideoRecorder
+
+    short = {"limit": 1.0, "ends": ()}
+    evaluated = EvalCallback(make_vec_env("trailbrake/Race-v1", env_kwargs=short), eval_freq=32, n_eval_episodes=2,
+                             log_path=str(tmp_path / "log"), verbose=0)  # fmt: skip
+    PPO("MlpPolicy", "trailbrake/Race-v1", n_steps=32, batch_size=32).learn(64, callback=evaluated)
+    with np.load(tmp_path / "log" / "evaluations.npz") as kept:
+        assert kept["successes"].tolist() == [[False, False]] * 2
+    env = gymnasium.make("trailbrake/Race-v1", render_mode="rgb_array", **short)
+    env = gymnasium.wrappers.RecordVideo(gymnasium.wrappers.RecordEpisodeStatistics(env), str(tmp_path / "one"))
+    env.reset(seed=1)
+    while not env.step(np.zeros(2, np.float32))[3]:
+        pass
+    env.close()
+    made = make_vec_env("trailbrake/Race-v1", n_envs=2, env_kwargs=short, seed=1)
+    films = VecVideoRecorder(made, str(tmp_path / "two"), lambda step: step == 0, video_length=5)
+    films.reset()
+    for _ in range(6):
+        films.step(np.zeros((2, 2), np.float32))
+    films.close()
+    assert sorted(path.suffix for path in tmp_path.rglob("*.mp4")) == [".mp4", ".mp4"]

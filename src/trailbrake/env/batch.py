@@ -1,9 +1,9 @@
 """`RaceBatch`: many learners at once, NumPy in and NumPy out. The other environments use it.
 
-`LearnerBatch`: what all batches of learners have in common, and the restart of episodes in the same step.
+`LearnerBatch`: what all batches of learners have in common.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,6 +17,7 @@ from trailbrake.env.race_pictures import RaceView
 from trailbrake.env.road_worlds import RoadWorlds
 from trailbrake.errors import UsageError
 from trailbrake.kernels.thread_team import Team
+from trailbrake.observe.actions import ActionClipper
 from trailbrake.observe.features import Feature
 from trailbrake.tracks.random_circuit import generate_circuit
 from trailbrake.tracks.track import Track
@@ -68,6 +69,7 @@ class RaceBatch:
         self._rng = np.random.default_rng(seed)
         self._road_worlds: list[tuple[RoadWorlds, int, int]] = []
         self._action_shape = n, self.task.action.width
+        self._clipper = ActionClipper(self.task.action) if options.clip_actions else None
 
     @property
     def tracks(self) -> list[Track]:
@@ -133,6 +135,8 @@ class RaceBatch:
         Raises:
             UsageError: an action that is NaN or out of its range, no `reset` before.
         """
+        if self._clipper is not None:
+            values = self._clipper.clip_actions(values)
         if len(self._road_worlds) == 1:
             worlds = self._road_worlds[0][0]
             bad = worlds.apply_actions(values)
@@ -162,12 +166,15 @@ class RaceBatch:
         values: Array = np.concatenate(rows)
         return values
 
-    def view_race(self) -> RaceView:
-        """Return the road, the time and the cars of the first learner, for pictures."""
-        worlds, features = self._road_worlds[0][0], self._road_worlds[0][0].features
-        rows = features[[Feature.X, Feature.Y, Feature.YAW, Feature.VELOCITY_X], : worlds.group_size]
+    def view_race(self, learner: int = 0) -> RaceView:
+        """Return the road, the time and the cars of a learner's world, its own first, for pictures."""
+        worlds, lo = next((worlds, lo) for worlds, lo, hi in self._road_worlds if learner < hi)
+        own = (learner - lo) * worlds.stride
+        first = own - own % worlds.group_size
+        others = [car for car in range(first, first + worlds.group_size) if car != own]
+        rows = worlds.features[np.ix_([Feature.X, Feature.Y, Feature.YAW, Feature.VELOCITY_X], [own, *others])]
         cars = [CarPlace(*map(float, column)) for column in rows.T]
-        return RaceView(worlds.track, float(features[Feature.TIME, 0]), cars)
+        return RaceView(worlds.track, float(worlds.features[Feature.TIME, own]), cars)
 
     def end_name(self, code: int) -> str:
         """Return the name of an end by its code from `step`; "" for 0, "limit" for -1."""
@@ -247,39 +254,3 @@ class LearnerBatch(Protocol):
 
     def end_name(self, code: int) -> str:
         """Return the name of an end by its code from `step`; "" for 0, "limit" for -1."""
-
-
-def restart_ended(
-    batch: LearnerBatch, out: NDArray[Any], ends: Ints, figures: Mapping[str, NDArray[np.float64]]
-) -> dict[str, Any]:
-    """Restart the episodes that a step ended, and return its info as Gymnasium's SAME_STEP mode wants it.
-
-    Args:
-        batch: the learners.
-        out: (n, ...) observations of the step; those of restarted learners are replaced by their first.
-        ends: (n,) of the step.
-        figures: more figures of the episodes, (n,) each.
-
-    Returns:
-        "final_obs" (n,) of last observations or None; "final_info" with "why" (n,) names of ends, and `figures` with 0
-        for episodes that go on; and the mask of each under its name with a leading underscore.
-    """
-    mask = ends != 0
-    ended = np.flatnonzero(mask)
-    final = np.full(len(ends), None, object)
-    names = np.full(len(ends), "", object)
-    for i, row, code in zip(ended.tolist(), out[ended], ends[ended].tolist(), strict=True):
-        final[i] = row
-        names[i] = batch.end_name(code)
-    info: dict[str, Any] = {"why": names, "_why": mask}
-    for name, values in figures.items():
-        info |= {name: values * mask, f"_{name}": mask}
-    batch.restart(ended, out)
-    return {"final_obs": final, "_final_obs": mask, "final_info": info, "_final_info": mask}
-
-
-def refuse_reset_options(options: object) -> None:
-    """Raise UsageError for options of a `reset` that has none."""
-    if options:
-        raise UsageError("no such option of a reset", where="options", expected="none", got=str(options),
-                         hint="options of an environment go to `make`")  # fmt: skip

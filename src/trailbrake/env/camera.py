@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trailbrake.errors import UsageError
+from trailbrake.observe.actions import ACTIONS, ActionClipper
 from trailbrake.tracks.miniature.layout import HALF_WIDTH
 from trailbrake.tracks.miniature.parked_cars import place_parked_cars
 from trailbrake.tracks.miniature.track_library import load_miniature_track as load_track
@@ -47,6 +48,7 @@ class CameraOptions:
         obstacles: number of parked cars; their places are the same for all seeds.
         steps: steps of the world, 0.02 s each, in one step of the environment.
         limit: s after which an episode is truncated.
+        clip_actions: whether actions out of range are clipped, with one warning, and not refused.
     """
 
     track: str = "clover"
@@ -55,6 +57,7 @@ class CameraOptions:
     obstacles: int = 0
     steps: int = 2
     limit: float = 60.0
+    clip_actions: bool = False
 
     def __post_init__(self) -> None:
         if not (isinstance(self.steps, int) and 1 <= self.steps <= 100):
@@ -92,6 +95,7 @@ class CameraBatch:
         self._max_steps = max(round(options.limit / (STEP * options.steps)), 1)
         self._rng = np.random.default_rng(seed)
         self._is_reset = False
+        self._clipper = ActionClipper(ACTIONS["steer_pedal"]) if options.clip_actions else None
 
     @property
     def frame_shape(self) -> tuple[int, int, int]:
@@ -124,6 +128,8 @@ class CameraBatch:
         if values.shape != (self.n, 2):
             raise UsageError("actions do not fit the learners", where="action", expected=f"({self.n}, 2)",
                              got=f"{values.shape}")  # fmt: skip
+        if self._clipper is not None:
+            values = self._clipper.clip_actions(values)
         if not (np.abs(values) <= 1.0).all():
             raise UsageError("no such action", where="action", expected="numbers in -1 .. 1",
                              got=f"{values[~(np.abs(values) <= 1.0)][0]}")  # fmt: skip

@@ -1,14 +1,14 @@
 """Gymnasium environments in the miniature world that observe its camera. `trailbrake.env.gym` imports this too."""
 
-from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trailbrake.env.batch import refuse_reset_options, restart_ended
 from trailbrake.env.camera import CameraBatch, CameraOptions
+from trailbrake.env.race_pictures import check_render_mode
+from trailbrake.env.vector_env import BatchVectorEnv, refuse_reset_options
 from trailbrake.errors import UsageError, suggest_names
 
 try:
@@ -43,10 +43,7 @@ class CameraEnv(gymnasium.Env[Any, Any]):
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012 - Gymnasium's own declaration
 
     def __init__(self, *, render_mode: str | None = None, **changes: Any) -> None:
-        if render_mode not in (None, "rgb_array"):
-            raise UsageError("no such pictures", where="render_mode", expected="None or rgb_array",
-                             got=repr(render_mode))  # fmt: skip
-        self.render_mode = render_mode
+        self.render_mode = check_render_mode(render_mode, ("rgb_array",))
         self.core = CameraBatch(_apply_changes(changes), 1)
         self.observation_space, self.action_space = _camera_spaces(self.core)
 
@@ -67,27 +64,11 @@ class CameraEnv(gymnasium.Env[Any, Any]):
         return self.core.render_frames()[0] if self.render_mode else None
 
 
-class CameraVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
-    """Many learners; an episode that ends restarts in the same step, its last picture is in `final_obs`."""
+class CameraVectorEnv(BatchVectorEnv):
+    """Many learners of a `CameraBatch`; `changes` are options of `CameraOptions` by name."""
 
-    metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012
-
-    def __init__(self, num_envs: int = 1, **changes: Any) -> None:
-        self.core = CameraBatch(_apply_changes(changes), num_envs)
-        self.num_envs = num_envs
-        self.single_observation_space, self.single_action_space = _camera_spaces(self.core)
-        self.observation_space = gymnasium.vector.utils.batch_space(self.single_observation_space, num_envs)
-        self.action_space = gymnasium.vector.utils.batch_space(self.single_action_space, num_envs)
-
-    def reset(
-        self, *, seed: int | Sequence[int] | None = None, options: Info | None = None
-    ) -> tuple[NDArray[np.uint8], Info]:
-        """Start all episodes. No `options` exist."""
-        refuse_reset_options(options)
-        super().reset(seed=seed if isinstance(seed, int) else None)
-        return self.core.reset(seed), {}
-
-    def step(self, actions: ArrayLike) -> tuple[NDArray[np.uint8], Any, Any, Any, Info]:
-        """Make one step; `learner_batch.restart_ended` describes the info."""
-        out, rewards, ends = self.core.step(actions)
-        return out, rewards, ends > 0, ends < 0, restart_ended(self.core, out, ends, {}) if ends.any() else {}
+    def __init__(
+        self, num_envs: int = 1, *, autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP, **changes: Any
+    ) -> None:
+        core = CameraBatch(_apply_changes(changes), num_envs)
+        super().__init__(core, _camera_spaces(core), lambda _: {}, autoreset_mode)

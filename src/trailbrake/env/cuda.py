@@ -86,6 +86,8 @@ class CudaRaceBatch:
         if options.slipstream:
             raise UsageError("the worlds of a graphics card have no slipstream", where="slipstream",
                              hint="leave it out, or use the processor")  # fmt: skip
+        if options.clip_actions:
+            raise UsageError("a card does not clip actions", where="clip_actions", expected="False", got="True")
         self._world_count = count_worlds(options, n)
         self.n, self._stride = n, options.cars if options.rivals else 1
         self._cars = [load_car(name) for name in options.car_names]

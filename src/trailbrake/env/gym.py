@@ -1,20 +1,21 @@
 """Gymnasium environments: one car, many cars, one car through a wire. The import registers `ENVIRONMENTS`."""
 
-from collections.abc import Sequence
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trailbrake.env.batch import RaceBatch, refuse_reset_options, restart_ended
+from trailbrake.env.batch import RaceBatch
 from trailbrake.env.catalogue import ENVIRONMENTS
+from trailbrake.env.episode_info import describe_end, measure_episodes
 from trailbrake.env.link import LinkRace
 from trailbrake.env.options import RANDOM, RaceOptions
-from trailbrake.env.race_pictures import MODES, RacePictures
+from trailbrake.env.race_pictures import MODES, RacePictures, check_render_mode
 from trailbrake.env.registration import register_names
+from trailbrake.env.vector_env import BatchVectorEnv, refuse_reset_options
 from trailbrake.errors import UsageError, suggest_names
-from trailbrake.observe.features import Feature
 from trailbrake.observe.task_spec import TaskSpec
 
 try:
@@ -25,7 +26,6 @@ except ImportError as error:
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.float32]
-Bools = NDArray[np.bool_]
 Info: TypeAlias = dict[str, Any]
 _LINK_OPTIONS = ("sim", "live", "signals", "pace", "camera", "live_options", "brakes_at_end")  # of LinkRace
 
@@ -68,10 +68,7 @@ class RaceEnv(gymnasium.Env[Any, Any]):
         core: LinkRace | None = None,
         **changes: Any,
     ) -> None:
-        if render_mode not in (None, *MODES):
-            raise UsageError("no such pictures", where="render_mode", expected=f"None, {', '.join(MODES)}",
-                             got=repr(render_mode))  # fmt: skip
-        self.render_mode = render_mode
+        self.render_mode = check_render_mode(render_mode)
         self.core: RaceBatch | LinkRace = core or RaceBatch(change_options(options or RaceOptions(), changes), 1)
         program = self.core.task
         self.metadata = {**self.metadata, "render_fps": round(1.0 / self.core.options.period)}
@@ -107,7 +104,7 @@ class RaceEnv(gymnasium.Env[Any, Any]):
         return {"signals": values} if values else {}
 
     def step(self, action: ArrayLike) -> tuple[Rows, float, bool, bool, Info]:
-        """Make one step; where the episode ends, `why` in the info names the end."""
+        """Make one step; where the episode ends, the info is what `describe_end` returns of it."""
         values = np.asarray(action)
         if values.shape != self._action_shape:
             raise UsageError(
@@ -119,7 +116,7 @@ class RaceEnv(gymnasium.Env[Any, Any]):
         code = self._ended.item()
         info = self._signal_info() if self._has_signals else {}
         if code:
-            info["why"] = self.core.end_name(code)
+            info |= describe_end(self.core, code, measure_episodes(self.core))
         if self.render_mode == "human":
             self.render()
         return out[0], self._reward.item(), code > 0, code < 0, info
@@ -131,49 +128,39 @@ class RaceEnv(gymnasium.Env[Any, Any]):
         self.core.close()
 
 
-class RaceVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
-    """Many learners on one batch; an episode that ends restarts in the same step.
+class RaceVectorEnv(BatchVectorEnv):
+    """Many learners on one batch.
 
     Args:
         num_envs: number of learners, `n` of `RaceBatch`.
         options: the environment; None for the defaults.
         threads: number of threads that share the work.
+        render_mode: "rgb_array": `render` returns a picture of each learner.
+        autoreset_mode: when an episode that has ended is restarted, as Gymnasium's `AutoresetMode` or its value.
         changes: options to change, by name.
     """
 
-    metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"]}  # noqa: RUF012
 
     def __init__(
-        self, num_envs: int = 1, options: RaceOptions | None = None, *, threads: int = 1, **changes: Any
+        self,
+        num_envs: int = 1,
+        options: RaceOptions | None = None,
+        *,
+        threads: int = 1,
+        render_mode: str | None = None,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+        **changes: Any,
     ) -> None:
-        self.core = RaceBatch(change_options(options or RaceOptions(), changes), num_envs, threads=threads)
-        self.num_envs = num_envs
-        self.single_observation_space, self.single_action_space = spaces_of(self.core.task)
-        self.observation_space = gymnasium.vector.utils.batch_space(self.single_observation_space, num_envs)
-        self.action_space = gymnasium.vector.utils.batch_space(self.single_action_space, num_envs)
+        self.render_mode = check_render_mode(render_mode, ("rgb_array",))
+        core = RaceBatch(change_options(options or RaceOptions(), changes), num_envs, threads=threads)
+        super().__init__(core, spaces_of(core.task), measure_episodes, autoreset_mode)
+        self.metadata["render_fps"] = round(1.0 / core.options.period)
+        self._pictures = [RacePictures(partial(core.view_race, i)) for i in range(num_envs if render_mode else 0)]
 
-    def reset(self, *, seed: int | Sequence[int] | None = None, options: Info | None = None) -> tuple[Rows, Info]:
-        """Start all episodes, as `RaceBatch.reset` does. No `options` exist."""
-        refuse_reset_options(options)
-        super().reset(seed=seed if isinstance(seed, int) else None)
-        return self.core.reset(seed), {}
-
-    def step(self, actions: ArrayLike) -> tuple[Rows, Array, Bools, Bools, Info]:
-        """Make one step.
-
-        Returns:
-            Observations (n, width), where an episode has ended the first of the next; rewards (n,); terminated (n,);
-            truncated (n,); and the info, empty unless an episode has ended: as `restart_ended` returns it, with the
-            figures `time` (s) and `distance` (m).
-        """
-        out, rewards, ends = self.core.step(actions)
-        info: Info = {}
-        if ends.any():
-            figures = {
-                "time": self.core.feature_values(Feature.TIME), "distance": self.core.feature_values(Feature.DISTANCE)
-            }  # fmt: skip
-            info = restart_ended(self.core, out, ends, figures)
-        return out, rewards, ends > 0, ends < 0, info
+    def render(self) -> tuple[NDArray[np.uint8], ...] | None:
+        """Return a picture (480, 720, 3) uint8 of each learner, as `RaceEnv.render` does."""
+        return tuple(pictures.draw_picture() for pictures in self._pictures) or None
 
     def close_extras(self, **kwargs: Any) -> None:
         """End the threads."""
@@ -193,9 +180,9 @@ def make_named(name: str, *, render_mode: str | None = None, **changes: Any) -> 
     return RaceEnv(core=LinkRace(change_options(entry.options, changes), **link), render_mode=render_mode)
 
 
-def make_named_vector(num_envs: int = 1, *, name: str, threads: int = 1, **changes: Any) -> RaceVectorEnv:
-    """Return the vector environment called `name` in `ENVIRONMENTS`, with options changed."""
-    return RaceVectorEnv(num_envs, change_options(_find_environment(name).options, changes), threads=threads)
+def make_named_vector(num_envs: int = 1, *, name: str, **changes: Any) -> RaceVectorEnv:
+    """Return the vector environment called `name` in `ENVIRONMENTS`, with arguments and options changed."""
+    return RaceVectorEnv(num_envs, _find_environment(name).options, **changes)
 
 
 def _find_environment(name: str) -> Any:

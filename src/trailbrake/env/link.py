@@ -23,6 +23,8 @@ from trailbrake.env.options import RANDOM, RaceOptions, Vary, fit_substeps
 from trailbrake.env.race_pictures import RaceView
 from trailbrake.env.start_sampler import StartSampler
 from trailbrake.errors import CarStuckError, SimulatorError, UsageError
+from trailbrake.observe.actions import ActionClipper
+from trailbrake.observe.features import Feature
 from trailbrake.observe.state_observer import StateObserver
 from trailbrake.observe.task_spec import TaskSpec
 from trailbrake.planning.course import Course, tabulate_plan
@@ -113,6 +115,7 @@ class LinkRace:
         self._teleports = "teleport" in simulator.accepts
         self._repairs = self._teleports and "to_pits" in simulator.accepts
         self._restarts = "restart" in simulator.accepts
+        self._clipper = ActionClipper(self.task.action) if options.clip_actions else None
         self._open: ExitStack | None = None
         self._state = CarState()
         self._held = Controls()  # repeated for each sample within a step: some simulators wait for an answer to each
@@ -200,6 +203,8 @@ class LinkRace:
         if self._open is None:
             raise UsageError("not begun", where="step", hint="call reset() first")
         link = self._connection
+        if self._clipper is not None:
+            values = self._clipper.clip_actions(values)
         self._held = self._observer.decode_action(values[0])
         link.write(self._held)
         until = self._state.time + self.options.period - 0.5 * link.period
@@ -213,6 +218,10 @@ class LinkRace:
         """Restart the episode; write `out` (1, width)."""
         if len(learners):
             out[:] = self.reset()
+
+    def feature_values(self, feature: Feature) -> Array:
+        """Return a feature of the learner, (1,)."""
+        return np.array([self._observer.feature_value(feature)])
 
     def end_name(self, code: int) -> str:
         """Return the name of an end by its code from `step`; "" for 0, "limit" for -1."""

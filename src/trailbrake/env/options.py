@@ -75,6 +75,7 @@ class RaceOptions:
         rewards: names of rewards, or rewards.
         ends: names of ends, or ends.
         action: name of a kind of action, or an `ActionSpec`.
+        clip_actions: whether actions out of range are clipped, with one warning, and not refused.
         limit: s after which an episode is truncated.
         start: where episodes start.
         vary: what varies from episode to episode.
@@ -93,6 +94,7 @@ class RaceOptions:
     rewards: tuple[str | Reward, ...] = ("progress", "contact", "smooth_steer")
     ends: tuple[str | End, ...] = ("off_road", "backward", "slow")
     action: str | ActionSpec = "steer_pedal"
+    clip_actions: bool = False
     limit: float = 60.0
     start: Start = field(default_factory=Start)
     vary: Vary = field(default_factory=Vary)

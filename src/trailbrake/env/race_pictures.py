@@ -9,9 +9,17 @@ from numpy.typing import NDArray
 
 from trailbrake.analysis.map_frames import HEIGHT, WIDTH, CarPlace, MapFrames
 from trailbrake.driving.world_view import encode_ppm
+from trailbrake.errors import UsageError
 from trailbrake.tracks.track import Track
 
 MODES = ("rgb_array", "human")
+
+
+def check_render_mode(mode: str | None, known: tuple[str, ...] = MODES) -> str | None:
+    """Return `mode`; UsageError where it is neither None nor among the known ones."""
+    if mode not in (None, *known):
+        raise UsageError("no such pictures", where="render_mode", expected=f"None, {', '.join(known)}", got=repr(mode))
+    return mode
 
 
 class RaceView(NamedTuple):
@@ -42,6 +50,9 @@ class RacePictures:
         self._time = 0.0
         self._window: tuple[Any, Any] | None = None
         self._has_no_window = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_window": None, "_frames": None}  # handles of the system
 
     def draw_picture(self) -> NDArray[np.uint8]:
         """Return the picture (480, 720, 3) uint8 of now."""

@@ -9,8 +9,8 @@ from types import ModuleType
 
 LINK, CAMERA = "trailbrake/Link-v0", "trailbrake/Trend96-v0"
 NAMES = (
-    "trailbrake/Race-v0", "trailbrake/Lap-v0", "trailbrake/Scan-v0", "trailbrake/Scan1080-v0", "trailbrake/Random-v0",
-    "trailbrake/Varied-v0", "trailbrake/Traffic-v0", LINK, CAMERA,
+    "trailbrake/Race-v1", "trailbrake/Race-v0", "trailbrake/Lap-v0", "trailbrake/Scan-v0", "trailbrake/Scan1080-v0",
+    "trailbrake/Random-v0", "trailbrake/Varied-v0", "trailbrake/Traffic-v0", LINK, CAMERA,
 )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ lateral acceleration in the bends ahead below MAX_LATERAL.
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -179,6 +180,15 @@ class RoadWorlds:
         )
         self._entries_bound = False
         self._observe_and_reward: Callable[..., object] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        bound = ("_apply_actions", "_drive_rivals", "_step_and_observe")  # compiled code is bound anew
+        state = {name: value for name, value in vars(self).items() if name not in bound}
+        return {**state, "_entries_bound": False, "_observe_and_reward": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._bind_entries()
 
     def _bind_entries(self) -> None:
         """Bind the kernels that every step calls to the types of their arguments, in the order of a step.

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.env.batch import RaceBatch
+from trailbrake.env.episode_info import describe_end, measure_episodes
 from trailbrake.env.gym import change_options, spaces_of
 from trailbrake.env.options import RaceOptions
 from trailbrake.errors import UsageError
@@ -55,20 +56,20 @@ class RaceVecEnv(VecEnv):
         self._actions = actions
 
     def step_wait(self) -> tuple[Rows, NDArray[np.float64], NDArray[np.bool_], list[dict[str, Any]]]:
-        """Make one step; infos of episodes that end hold what the library reads, and the name of the end as `why`."""
+        """Make one step; infos of episodes that end hold what the library reads, and what `describe_end` returns."""
         out, reward, ended = self.core.step(self._actions)
         self._returns += reward
         self._steps += 1
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         over = np.flatnonzero(ended)
         if len(over):
-            last = out[over]
+            last, figures = out[over], measure_episodes(self.core)
             for i, row in zip(over.tolist(), last, strict=True):
                 code = int(ended[i])
                 infos[i] = {
                     "terminal_observation": row,
                     "TimeLimit.truncated": code < 0,
-                    "why": self.core.end_name(code),
+                    **describe_end(self.core, code, figures, i),
                     "episode": {"r": float(self._returns[i]), "l": int(self._steps[i]), "t": 0.0},
                 }
             self._returns[over], self._steps[over] = 0.0, 0

@@ -114,7 +114,7 @@ def apply_action(cars: CarBlocks, features: Array, actions: Array, queue: Action
     codes, history, delays, stride = queue
     blocks = cars.cars
     car = k * stride
-    steer = actions[k, int(codes[0])]
+    steer = codes[5 + 2 * actions.shape[1]] * actions[k, int(codes[0])]
     throttle = max(codes[2] * actions[k, int(codes[1])], 0.0)
     brake = max(codes[4] * actions[k, int(codes[3])], 0.0)
     record_command(features, car, steer, throttle, brake)

@@ -33,6 +33,9 @@ class Team:
         self._queue = _WorkQueue(threads) if threads > 1 else None
         self._finalizer = weakref.finalize(self, self._queue.close) if self._queue is not None else None
 
+    def __reduce__(self) -> tuple[type["Team"], tuple[int]]:
+        return Team, (self.threads,)
+
     def parallel_for(self, task: RangeTask, count: int, min_chunk: int = 1) -> None:
         """Call `task(thread, lo, hi)` for ranges that make up 0..count, and return when all calls have returned.
 

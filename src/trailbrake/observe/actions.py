@@ -4,6 +4,7 @@ How the outputs of a policy become commands: the change of the steer, and the pe
 """
 
 import math
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,16 +20,17 @@ OUTPUTS = 2  # of a policy
 
 @dataclass(frozen=True)
 class ActionSpec:
-    """A kind of action. A pedal is `sign * action[index]`, or 0 where that is negative; the steer is `action[index]`.
+    """A kind of action. A pedal is `sign * action[index]`, or 0 where that is negative; so is the steer, either way.
 
     Attributes:
         name: the name that options use.
         text: one line for the documentation.
         low: lower bound of each number.
         high: upper bound of each number.
-        steer: index of the steer, -1..1, positive left.
+        steer: index of the steer, positive left.
         throttle: index and sign of the throttle.
         brake: index and sign of the brake.
+        steer_gain: share of full lock that an action of 1 steers.
     """
 
     name: str
@@ -38,6 +40,7 @@ class ActionSpec:
     steer: int
     throttle: tuple[int, float]
     brake: tuple[int, float]
+    steer_gain: float = 1.0
 
     @property
     def width(self) -> int:
@@ -46,8 +49,8 @@ class ActionSpec:
 
     @property
     def kernel_codes(self) -> NDArray[np.float64]:
-        """For kernels: index of steer; index and sign of throttle and of brake; then all lows; then all highs."""
-        return np.array([self.steer, *self.throttle, *self.brake, *self.low, *self.high], np.float64)
+        """For kernels: index of steer; index and sign of throttle and of brake; all lows; all highs; gain of steer."""
+        return np.array([self.steer, *self.throttle, *self.brake, *self.low, *self.high, self.steer_gain], np.float64)
 
 
 ACTIONS: dict[str, ActionSpec] = {
@@ -57,6 +60,8 @@ ACTIONS: dict[str, ActionSpec] = {
                (-1.0, -1.0), (1.0, 1.0), 0, (1, 1.0), (1, -1.0)),
         ActionSpec("steer_throttle_brake", "steer; throttle; brake",
                (-1.0, 0.0, 0.0), (1.0, 1.0, 1.0), 0, (1, 1.0), (2, 1.0)),
+        ActionSpec("fine_steer_pedal", "as steer_pedal, but 1 steers 0.3 of full lock: noise keeps the car on the road",
+               (-1.0, -1.0), (1.0, 1.0), 0, (1, 1.0), (1, -1.0), 0.3),
     )
 }  # fmt: skip
 
@@ -70,6 +75,21 @@ def find_action(name: "str | ActionSpec") -> ActionSpec:
     if name not in ACTIONS:
         raise UsageError("no such kind of action", where="action", got=name, hint=suggest_names(name, list(ACTIONS)))
     return ACTIONS[name]
+
+
+class ActionClipper:
+    """Clips actions to the range of their kind; the first time it warns."""
+
+    def __init__(self, action: ActionSpec) -> None:
+        self._low, self._high, self._has_warned = action.low, action.high, False
+
+    def clip_actions(self, values: Array) -> Array:
+        """Return the actions (n, width) in their range, NaN as it was."""
+        clipped: Array = np.clip(values, self._low, self._high)
+        if not self._has_warned and not np.array_equal(clipped, values, equal_nan=True):
+            self._has_warned = True
+            warnings.warn(f"actions outside {self._low} .. {self._high} are clipped", stacklevel=4)
+        return clipped
 
 
 @dataclass(frozen=True, kw_only=True)

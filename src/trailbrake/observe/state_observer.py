@@ -80,7 +80,7 @@ class StateObserver:
         if values.shape != (spec.width,) or not ((values >= spec.low) & (values <= spec.high)).all():
             expected = f"{spec.width} numbers, {spec.low} .. {spec.high}"
             raise UsageError("no such action", where="action", expected=expected, got=str(action))
-        steer = float(values[spec.steer])
+        steer = spec.steer_gain * float(values[spec.steer])
         throttle, brake = (max(sign * float(values[index]), 0.0) for index, sign in (spec.throttle, spec.brake))
         record_command(self._features, 0, steer, throttle, brake)
         return Controls(steer=steer, throttle=throttle, brake=brake)

@@ -25,6 +25,8 @@ from trailbrake.world.segment_table import SegmentColumn, build_segment_table
 from trailbrake.world.slipstream import update_wakes
 
 CHUNKS_PER_THREAD = 32  # of a thread's part: what it loses to something else is taken over by the others
+# Compiled code, which is bound anew after pickling.
+_BOUND = ("_kernels", "_advance_alone", "_advance_shared", "_update_wakes", "blocks")
 MAX_DT = 0.0012  # s: substeps are no longer; stiff wheels and ABS are verified up to here
 
 
@@ -95,11 +97,6 @@ class Batch:
         self._grip_factor = 1.0  # of the ground, over the track's own
         self._track_grip: Array | None = None  # columns of the segment table at factor 1, once it changes
         self._tyre_heat, self._maps_separated, self.collisions_enabled = tyre_heat, False, True
-        self._update_wakes: Callable[..., object] | None = None
-        self._kernels: Any = [
-            kernels.single_precision(kernel) if single_precision else kernel
-            for kernel in (advance_blocks, advance_shared_blocks, update_wakes)
-        ]
         self._has_wakes = slipstream and group_size > 1
         self.cars: Any = _allocate_aligned(count, ControlRow.COUNT * lanes, self.dtype)
         models = {id(car): car for car in cars}
@@ -129,6 +126,13 @@ class Batch:
             RoadTable(np.array(road.table, order="C"), float(road.spacing), bool(road.closed)), lines,
             self._scalar(off.grip), self._scalar(off.rolling),
         )  # fmt: skip
+        self._bind_kernels()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in _BOUND}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
         self._bind_kernels()
 
     def get_row(self, row: int, count: int = 1) -> Array:
@@ -256,9 +260,13 @@ class Batch:
         """Bind what stays from call to call to the kernels: passing it anew would take as long as one car's step."""
         contact_range = self._scalar(2.0 * self.corner_distance)
         self.blocks = CarBlocks(self.cars, self.params, self.kinds, self.maps, self.n, contact_range)
+        self._kernels: Any = [
+            kernels.single_precision(kernel) if self.dtype is np.float32 else kernel
+            for kernel in (advance_blocks, advance_shared_blocks, update_wakes)
+        ]
         self._plan_key, self._plan = (0.0, 0), StepPlan(self._scalar(0.0), self._scalar(0.0), 0)
         self._advance_alone: Callable[..., object] | None = None
-        self._update_wakes = None
+        self._update_wakes: Callable[..., object] | None = None
         self._advance_shared: list[Callable[..., object]] = []
 
     def _bind_shared_kernel(self, plan: StepPlan, share: BlockShare) -> None:

@@ -1,0 +1,36 @@
+"""RLlib: PPO in workers of their own.
+
+`pip install "trailbrake[rl]" "ray[rllib]"`, then `python examples/rl/train_rllib.py`.
+"""
+
+import gymnasium
+import ray
+from ray.rllib.algorithms.ppo import PPOConfig
+from ray.tune import register_env
+
+
+def make_env(options):
+    """Return the environment in a worker: the prefix of the name imports trailbrake there."""
+    return gymnasium.make("trailbrake:trailbrake/Race-v1", **options)
+
+
+def train(iterations, workers=2, steps=4000, **options):
+    """Return the result of each iteration of training; `options` are those of the environment."""
+    register_env("race", make_env)
+    config = (
+        PPOConfig()
+        .environment("race", env_config=options)
+        .env_runners(num_env_runners=workers, num_envs_per_env_runner=4)
+        .training(train_batch_size_per_learner=steps, minibatch_size=250, num_epochs=10, lr=3e-4)
+    )
+    algorithm = config.build_algo()
+    results = [algorithm.train() for _ in range(iterations)]
+    algorithm.stop()
+    return results
+
+
+if __name__ == "__main__":
+    for result in train(50):
+        runners = result["env_runners"]
+        print(f"{runners['num_env_steps_sampled_lifetime']:9.0f} steps, return {runners['episode_return_mean']:.2f}")
+    ray.shutdown()
