@@ -8,7 +8,7 @@ import trailbrake
 def main(run: str) -> None:
     frame = trailbrake.load(run)
     laps = frame[frame["lap"] > 0].groupby("lap")
-    print((laps["speed_mps"].max() * 3.6).rename("top km/h"))
+    print((laps["speed"].max() * 3.6).rename("top km/h"))
     print(laps["command_brake"].mean().rename("mean brake"))
 
 

@@ -14,6 +14,7 @@ import itertools
 import math
 from bisect import bisect_right
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -64,6 +65,12 @@ class LapRecord:
     off_track_s: float
     contacts: int
     end: float = field(default=math.nan, compare=False)
+
+
+def find_best_lap(laps: Sequence[LapRecord]) -> int | None:
+    """Return the index of the quickest valid lap, of the quickest where none is valid; None without laps."""
+    counting = [i for i, lap in enumerate(laps) if lap.valid] or range(len(laps))
+    return min(counting, key=lambda i: laps[i].time_s, default=None)
 
 
 def begin_later(lap: LapRecord, seconds: float) -> LapRecord:

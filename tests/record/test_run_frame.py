@@ -1,6 +1,8 @@
 import csv
 import io
 import json
+import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import trailbrake
 from trailbrake.errors import UsageError
 from trailbrake.record import Recording
 from trailbrake.record.csv_export import DERIVED_NAMES, export_csv
+from trailbrake.record.recording_reader import RecordedLaps
 from trailbrake.record.run_frame import export_parquet, number_laps, sample_evenly
 
 
@@ -26,9 +29,9 @@ def test_a_recording_as_a_table(recording, library, monkeypatch):
     except NameError:  # polars imports without its compiled part, and under wine that part does not load
         pytest.skip(f"{library} does not load here")
     frame = trailbrake.load(recording.path, library)
-    assert type(frame).__module__.startswith(library)
+    assert isinstance(frame, module.DataFrame)
     assert len(frame) == len(recording)
-    assert np.array_equal(np.asarray(frame["speed_mps"]), recording.state["speed"])
+    assert np.array_equal(np.asarray(frame["speed"]), recording.state["speed"])
     assert np.array_equal(np.asarray(frame["command_throttle"]), recording.controls["throttle"])
     assert set(np.asarray(frame["lap"])) == {0.0, 1.0, 2.0}
     assert "tyre_wear" not in frame.columns, "nothing was supplied"
@@ -43,10 +46,11 @@ def test_a_run_of_the_catalogue_is_loaded_by_its_id(recording, monkeypatch):
 def test_refusals(recording, monkeypatch, tmp_path):
     with pytest.raises(UsageError, match="pandas or polars"):
         trailbrake.load(recording, "excel")
-    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    monkeypatch.delitem(sys.modules, "trailbrake.record.old_names", raising=False)
+    monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(UsageError, match=r"trailbrake\[frames\]"):
         trailbrake.load(recording)
-    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(UsageError, match=r"trailbrake\[frames\]"):
         export_parquet(recording, tmp_path / "a.parquet")
 
@@ -88,6 +92,42 @@ def test_the_table_has_the_bends_of_the_csv(recording, tmp_path):
     text = io.StringIO()
     export_csv(recording, text)
     rows = list(csv.DictReader(io.StringIO(text.getvalue())))
-    assert {*DERIVED_NAMES, "lap"} <= {*table.columns}
-    for name in DERIVED_NAMES:
-        assert [float(row[name] or "nan") for row in rows[100:200]] == pytest.approx(table[name][100:200], nan_ok=True)
+    assert {"curvature", "path_radius", "lap"} <= {*table.columns}
+    for name, own in zip(DERIVED_NAMES, ("curvature", "path_radius"), strict=True):
+        assert [float(row[name] or "nan") for row in rows[100:200]] == pytest.approx(table[own][100:200], nan_ok=True)
+
+
+def test_names_are_those_of_the_recording_and_units_are_beside_them(recording):
+    pytest.importorskip("pandas", exc_type=ImportError)
+    table = trailbrake.load(recording)
+    own = {*recording.state, *(f"command_{name}" for name in recording.controls), "curvature", "path_radius", "lap"}
+    assert {*table.columns} <= own
+    units = table.attrs["units"]
+    assert (units["speed"], units["x"], units["command_throttle"], units["curvature"]) == ("m/s", "m", "1", "1/m")
+    assert {*table.columns} - {*units} == set()
+
+
+def test_the_telemetry_of_a_lap_has_its_rows(recording):
+    lap = recording.laps.best()
+    assert [each.number for each in recording.laps if each.valid] == [lap.number]  # the other is quicker
+    telemetry = lap.telemetry()
+    rows = slice(lap.first, lap.row)
+    assert np.array_equal(telemetry["speed"], recording.state["speed"][rows])
+    assert np.array_equal(telemetry["command_throttle"], recording.controls["throttle"][rows])
+    assert set(telemetry["lap"]) == {lap.number}
+    with pytest.raises(KeyError, match="did you mean speed"):
+        telemetry["sped"]
+    pytest.importorskip("pandas", exc_type=ImportError)
+    assert len(telemetry.to_pandas()) == lap.row - lap.first
+
+
+def test_a_recording_is_pickled_as_its_file(recording):
+    copy = pickle.loads(pickle.dumps(recording))
+    assert copy.path == recording.path
+    assert copy.laps == recording.laps
+    assert copy.laps[0].recording is copy
+
+
+def test_no_lap_is_best_where_none_was_finished():
+    with pytest.raises(UsageError, match=r"laps.best: no lap was finished"):
+        RecordedLaps().best()

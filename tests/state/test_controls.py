@@ -1,9 +1,12 @@
 """Controls that nothing has set, their settings, and the controls that a simulator reports."""
 
 import math
+import re
 
-from trailbrake.state import CarState, Controls
-from trailbrake.state.controls import SETTINGS, applied_controls, settings_of
+import pytest
+
+from trailbrake.state import CarState, Controls, SimCommand
+from trailbrake.state.controls import SETTINGS, applied_controls, describe_driver_exception, settings_of
 from trailbrake.state.fields import declared_quantities
 
 
@@ -25,3 +28,17 @@ def test_settings_are_read_in_the_order_of_their_fields():
 def test_applied_controls_are_those_of_the_state():
     state = CarState(steer=-0.5, throttle=0.1, brake=0.2, clutch=0.3, handbrake=0.4, gear=3)
     assert applied_controls(state) == Controls(steer=-0.5, throttle=0.1, brake=0.2, clutch=0.3, handbrake=0.4, gear=3)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: Controls(throtle=1.0), "Unexpected keyword argument 'throtle'; did you mean throttle"),
+        (lambda: SimCommand(teleprt=None), "did you mean teleport"),
+        (lambda: {}["throtle"], "'throtle'$"),
+    ],
+)
+def test_a_misspelled_field_names_the_nearest(make, said):
+    with pytest.raises((TypeError, KeyError)) as caught:
+        make()
+    assert re.search(said, describe_driver_exception(caught.value))

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trailbrake.laps import LapRecord
+from trailbrake.laps import LapRecord, find_best_lap
 
 _LONGEST_S = 1e9  # s, 31 years: a file may say anything
 
@@ -42,9 +42,9 @@ def compare_laps(laps: Sequence[LapRecord]) -> LapTable:
     """Compare `laps`. Sectors count where the lap has as many of them as the best lap."""
     sectors = [tuple(lap.sectors_s) for lap in laps]
     counting = [i for i, lap in enumerate(laps) if lap.valid] or list(range(len(laps)))
-    if not counting:
+    best = find_best_lap(laps)
+    if best is None:
         return LapTable((), None, (), math.nan)
-    best = min(counting, key=lambda i: laps[i].time_s)
     known = [i for i in counting if len(sectors[i]) == len(sectors[best])]
     sector_best = tuple(min(known, key=lambda i: sectors[i][k]) for k in range(len(sectors[best])))
     together = sum(sectors[i][k] for k, i in enumerate(sector_best)) if sector_best else math.nan

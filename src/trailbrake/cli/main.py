@@ -34,7 +34,7 @@ _GROUPS = {
     "Look at drives": ("runs", "report", "steward", "compare", "replay", "watch", "export", "leaderboard"),
     "Games": ("setup", "doctor", "verify", "sniff", "probe", "serve", "sim", "record", "pad-check"),
     "Make faster": ("learn", "line", "reference", "tune", "train", "evaluate", "export-fmu"),
-    "Lists": ("sims", "drivers", "tracks", "cars", "bench"),
+    "Lists": ("sims", "drivers", "tracks", "cars", "check", "bench"),
 }
 
 
@@ -49,6 +49,7 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "", 
     """
     from trailbrake.cli import (
         bench,
+        check,
         compare,
         drive,
         evaluate,
@@ -105,6 +106,7 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "", 
     app.command(listings.drivers)
     app.command(listings.tracks)
     app.command(listings.cars)
+    app.command(check.check)
     app.command(bench.build_bench_app())
     for extra in simulator_tools.build_tool_apps(verb, name):
         app.command(extra)

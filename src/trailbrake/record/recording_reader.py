@@ -4,16 +4,16 @@ Opening reads the file's skeleton; rows and messages are unpacked on first use.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.errors import DataError, UsageError, describe_os_error
-from trailbrake.laps import LapRecord
+from trailbrake.laps import LapRecord, find_best_lap
 from trailbrake.record import cdr
 from trailbrake.record.chunk_index import ChunkLocation
 from trailbrake.record.format import (
@@ -44,6 +44,9 @@ from trailbrake.record.row_reader import RecordedColumns, RecordedRows, RowReade
 from trailbrake.state.tables import CONTROL_COLUMNS, SCHEMA_VERSION, STATE_COLUMNS
 from trailbrake.user_files import open_user_file, parse_json
 
+if TYPE_CHECKING:
+    from trailbrake.record.run_frame import Telemetry
+
 Array = NDArray[np.float64]
 MAX_WIRE_DELAY = 1.0  # s
 SCAN_ROWS = 100_000  # rows at a time, where only one column is read
@@ -58,10 +61,35 @@ class RecordedLap(LapRecord):
         end: when it crossed the line, s of `Recording.race_times`.
         first: its first row.
         row: the first row behind it.
+        recording: that it is a part of.
     """
 
     first: int = 0
     row: int = 0
+    recording: "Recording | None" = field(default=None, repr=False, compare=False)
+
+    def telemetry(self) -> "Telemetry":
+        """Return its rows, without those that were undone."""
+        from trailbrake.record.run_frame import Telemetry  # which reads recordings
+
+        if self.recording is None:
+            raise UsageError("a lap of no recording", where=f"lap {self.number}", hint="recording.laps has such laps")
+        return Telemetry(self.recording, slice(self.first, self.row), self.number)
+
+    def __getitem__(self, name: str) -> object:
+        """Return an attribute, as of a lap of `drive --json`."""
+        return getattr(self, name)
+
+
+class RecordedLaps(list[RecordedLap]):
+    """The finished laps of a recording in their order."""
+
+    def best(self) -> RecordedLap:
+        """Return the quickest valid lap, the quickest where none is valid; UsageError without laps."""
+        best = find_best_lap(self)
+        if best is None:
+            raise UsageError("no lap was finished", where="laps.best", hint="recording.state has all rows")
+        return self[best]
 
 
 class RecordedRewind(NamedTuple):
@@ -171,6 +199,12 @@ class Recording:
                 raise DataError("an MCAP file, but not of trailbrake", where=str(path), expected="/state", got=topics)
             raise DataError("the recording was cut before anything was in it", where=str(path))
         return cls(paths, layout, verify)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopen, (self.path, len(self.paths) > 1, self._verify)
+
+    def __fspath__(self) -> str:
+        return str(self.path)
 
     def _check_schema_version(self) -> None:
         channel = self._container.channels.get(self._channel_ids.get(STATE.name, -1))
@@ -324,18 +358,18 @@ class Recording:
         return not self._container.complete or self._rows.damaged
 
     @cached_property
-    def laps(self) -> list[RecordedLap]:
+    def laps(self) -> RecordedLaps:
         """The finished laps, without those that were undone."""
         times, shift = self.race_times, self._rewound_times
         restarts = (np.flatnonzero(np.diff(times) < 0.0) + 1).tolist()
         restarts += [rewind.stop for rewind in self.rewinds if rewind.first == rewind.stop]
-        found: list[RecordedLap] = []
+        found = RecordedLaps()
         for message, record in self._decode_laps():
             row = self._rows.find_row(message.tick)
             end = message.log_time / 1e9 - (float(shift[row - 1]) if row else 0.0)
             first = max([found[-1].row if found else 0, *(restart for restart in restarts if restart < row)])
             first += int(np.searchsorted(times[first:row], end - record["time_s"] - 1e-9))
-            found.append(RecordedLap(**record, end=end, first=first, row=row))
+            found.append(RecordedLap(**record, end=end, first=first, row=row, recording=self))
         return found
 
     @cached_property
@@ -443,6 +477,10 @@ class Recording:
             self._require_equal_lengths(PLAN, v)
             return PlannedLine(v["s"], v["x"], v["y"], v["speed"])
         return None
+
+
+def _reopen(path: Path, join: bool, verify: bool) -> Recording:
+    return Recording.open(path, join=join, verify=verify)
 
 
 def _first_bytes(path: Path) -> str:

@@ -1,11 +1,13 @@
-"""`load`: a recording as a table of pandas or Polars; `export_parquet`: the same table as a Parquet file.
+"""`load` and `Telemetry`: rows of a recording as columns and tables; `export_parquet`: all of them as a Parquet file.
 
-The columns are those of the CSV export, units in their names: state, commands, bends, signals; and `lap`, the
-number of the finished lap that the row belongs to, 0 where it belongs to none. They need the extra `frames`.
+Columns are state, commands, bends, signals; and `lap`, the number of the finished lap that the row belongs to, 0 where
+it belongs to none. In Python their names are those of `recording.state`; in a file they carry the unit, as in the CSV
+export. Tables need the extra `frames`.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,16 +15,82 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.config import recordings_folder
-from trailbrake.errors import UsageError, describe_os_error
-from trailbrake.observe.path_curvature import path_radius
+from trailbrake.errors import UsageError, describe_os_error, suggest_names
+from trailbrake.observe.path_curvature import PathBend, path_radius
 from trailbrake.record.csv_export import COMMAND_PREFIX, DERIVED_NAMES, derive_curvature
 from trailbrake.record.recording_reader import Recording
-from trailbrake.record.row_reader import RecordedRows
 from trailbrake.record.run_index import resolve_recording
+from trailbrake.state.fields import declared_quantities
 from trailbrake.state.tables import CONTROL_COLUMNS, STATE_COLUMNS
 
+Array = NDArray[np.float64]
 BLOCK_ROWS = 50_000  # rows at a time: bounds the memory of an export
 _INSTALL = 'pip install "trailbrake[frames]"'
+_BENDS = declared_quantities(PathBend)
+# Name in a file: name in Python, and its unit.
+_NAMES: dict[str, tuple[str, str]] = {
+    **{column.csv_name: (column.name, column.quantity.unit) for column in STATE_COLUMNS},
+    **{
+        COMMAND_PREFIX + column.csv_name: (COMMAND_PREFIX + column.name, column.quantity.unit)
+        for column in CONTROL_COLUMNS
+    },
+    **{name: (field, _BENDS[field].unit) for name, field in zip(DERIVED_NAMES, _BENDS, strict=True)},
+}
+UNITS = dict(_NAMES.values())
+
+
+class Telemetry(Mapping[str, Array]):
+    """Rows of a recording by column name: `telemetry["speed"]`. Columns that were not supplied are left out.
+
+    Args:
+        recording: whose rows.
+        rows: which.
+        lap: leave out the rows that do not belong to the lap of this number; None: all rows.
+    """
+
+    def __init__(self, recording: Recording, rows: slice = slice(None), lap: int | None = None) -> None:
+        self._recording, self._rows, self._lap = recording, rows, lap
+
+    @cached_property
+    def _columns(self) -> dict[str, Array]:
+        found = _name_columns(self._recording, self._rows)
+        kept = slice(None) if self._lap is None else found["lap"] == self._lap
+        columns = {_NAMES.get(name, (name,))[0]: values[kept] for name, values in found.items()}
+        return {name: values for name, values in columns.items() if np.isfinite(values).any()}
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self._columns:
+            raise KeyError(f"no column {name!r}; {suggest_names(name, list(self._columns))}")
+        return self._columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    @property
+    def units(self) -> dict[str, str]:
+        """The unit of each column that is declared, "1" for a ratio."""
+        return {name: UNITS[name] for name in self if name in UNITS}
+
+    def to_pandas(self) -> Any:
+        """Return a DataFrame of pandas, one row for each tick; `attrs["units"]` has the units."""
+        try:
+            from trailbrake.record.old_names import OldNamesFrame
+        except ImportError as error:
+            raise UsageError("a DataFrame needs pandas", where="to_pandas", hint=_INSTALL) from error
+        frame = OldNamesFrame(dict(self))
+        frame.attrs.update(units=self.units, old_names={old: name for old, (name, _) in _NAMES.items() if name in self})
+        return frame
+
+    def to_polars(self) -> Any:
+        """Return a DataFrame of Polars, one row for each tick."""
+        try:
+            import polars
+        except ImportError as error:
+            raise UsageError("a DataFrame needs polars", where="to_polars", hint=_INSTALL) from error
+        return polars.DataFrame(dict(self))
 
 
 def load(run: str | Path | Recording, library: Literal["pandas", "polars"] = "pandas") -> Any:
@@ -42,17 +110,8 @@ def load(run: str | Path | Recording, library: Literal["pandas", "polars"] = "pa
         raise UsageError("no such library", where="library", expected="pandas or polars", got=str(library))
     if not isinstance(run, Recording):
         run = Recording.open(resolve_recording(str(run), recordings_folder()))
-    columns = {name: values for name, values in _name_columns(run, slice(None)).items() if np.isfinite(values).any()}
-    try:
-        if library == "pandas":
-            import pandas
-
-            return pandas.DataFrame(columns)
-        import polars
-
-        return polars.DataFrame(columns)
-    except ImportError as error:
-        raise UsageError(f"a DataFrame needs {library}", where="load", hint=_INSTALL) from error
+    telemetry = Telemetry(run)
+    return telemetry.to_pandas() if library == "pandas" else telemetry.to_polars()
 
 
 def export_parquet(recording: Recording, out: str | Path) -> int:
@@ -87,7 +146,7 @@ def _iterate_blocks(recording: Recording) -> Iterator[dict[str, NDArray[np.float
 
 def _name_columns(recording: Recording, rows: slice) -> dict[str, NDArray[np.float64]]:
     """Return the columns of some rows by the names of the CSV export."""
-    block: RecordedRows = recording.read_rows(rows)
+    block = recording.read_rows(rows)
     columns = {column.csv_name: block.state[column.name] for column in STATE_COLUMNS}
     columns |= {COMMAND_PREFIX + column.csv_name: block.controls[column.name] for column in CONTROL_COLUMNS}
     first, stop, _ = rows.indices(len(recording))

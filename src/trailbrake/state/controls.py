@@ -1,9 +1,11 @@
 """`Controls`: the output of a driver."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from operator import attrgetter
 
+from trailbrake.errors import describe_value, suggest_names
 from trailbrake.state.car_state import CarState
 from trailbrake.state.commands import SimCommand
 from trailbrake.state.fields import quantity, slotted_record
@@ -52,9 +54,18 @@ class Controls:
     command: SimCommand | None = None  # a request beside driving; the driver declares its fields in COMMANDS
 
 
+_UNKNOWN_FIELD = re.compile(r"(?:SimCommand.__init__\(\) got an u|U)nexpected keyword argument '(\w+)'")
 _NAMES = [field.name for field in fields(Controls)]
 SETTINGS = tuple(_NAMES[_NAMES.index("brake_bias") : _NAMES.index("custom")])
 settings_of: Callable[[Controls], tuple[float, ...]] = attrgetter(*SETTINGS)
+
+
+def describe_driver_exception(error: BaseException) -> str:
+    """Return the text of an exception out of a driver; for a misspelled field of what it returns, with the nearest."""
+    text = describe_value(error)
+    unknown = _UNKNOWN_FIELD.match(text) if isinstance(error, TypeError) else None
+    names = [*_NAMES, *(field.name for field in fields(SimCommand)), *(field.name for field in fields(WheelTorque))]
+    return f"{text}; {suggest_names(unknown[1], names)}" if unknown else text
 
 
 def applied_controls(state: CarState) -> Controls:

@@ -48,8 +48,8 @@ def test_a_class_of_a_notebook_is_driven(tmp_path):
     found = trailbrake.drive(driver=Coasts(), track="kartwerk", car="kart", laps=0, seconds=1.0, report=False,
                              out=tmp_path)  # fmt: skip
     assert (found["driver"], found["ended"], found.laps) == ("Coasts", "done", [])
-    assert found.recording.is_file()
-    assert found.to_pandas()["time_s"].iloc[-1] == pytest.approx(1.0, abs=0.02)
+    assert found.recording.path.is_file()
+    assert found.to_pandas()["time"].iloc[-1] == pytest.approx(1.0, abs=0.02)
     assert "Coasts, kart, kartwerk" in found._repr_html_()
 
 

@@ -22,6 +22,7 @@ from trailbrake.planning.course import Course
 from trailbrake.roles import Driver, PlansOnCourse
 from trailbrake.state import CarState, Controls
 from trailbrake.state.commands import find_command_problem
+from trailbrake.state.controls import describe_driver_exception
 from trailbrake.state.fields import declared_quantities
 from trailbrake.state.signals import SignalValues, is_signal_name
 from trailbrake.state.tables import STATE_FIELDS
@@ -123,7 +124,8 @@ def _check_course_needs(driver: Driver) -> list[str]:
 
 def _describe_exception(what: str, error: BaseException) -> str:
     place = raised_at(error)
-    return " ".join(f"{place + ': ' if place else ''}{what} raised {type(error).__name__}: {error}".split())
+    text = describe_driver_exception(error)
+    return " ".join(f"{place + ': ' if place else ''}{what} raised {type(error).__name__}: {text}".split())
 
 
 def _find_problem(answer: object, driver: Driver) -> str:

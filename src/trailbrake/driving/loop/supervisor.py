@@ -14,7 +14,7 @@ from operator import attrgetter
 
 from trailbrake.errors import CarStuckError, describe_value, raised_at
 from trailbrake.state import CarState, Controls, FourTorques, Phase, WheelTorque, settings_of
-from trailbrake.state.controls import SETTINGS
+from trailbrake.state.controls import SETTINGS, describe_driver_exception
 from trailbrake.system import steady_clock
 from trailbrake.system.breakable_call import OURS
 
@@ -156,7 +156,7 @@ def explain_driver_error(error: BaseException) -> str:
     """Return one line for an exception out of a driver: type, message, and file and line in the driver."""
     place = raised_at(error)
     where = f" at {place}" if place else ""
-    return " ".join(f"the driver raised {type(error).__name__}{where}: {describe_value(error)}".split())
+    return " ".join(f"the driver raised {type(error).__name__}{where}: {describe_driver_exception(error)}".split())
 
 
 def find_wrong_value(answer: object) -> str:

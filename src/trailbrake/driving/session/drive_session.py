@@ -20,7 +20,8 @@ from trailbrake.driving.session.drive_inputs import CONTENTS, DriveContents
 from trailbrake.driving.session.drive_result import DriveResult
 from trailbrake.driving.session.drive_setup import DriveSetup, make_setup
 from trailbrake.driving.session.driver_choice import name_driver
-from trailbrake.driving.session.progress import DriveView, ProgressListener, SilentListener
+from trailbrake.driving.session.notebook_progress import make_listener
+from trailbrake.driving.session.progress import DriveView, ProgressListener
 from trailbrake.driving.session.resolved_drive import ResolvedDrive, resolve_drive
 from trailbrake.driving.session.session_detection import report_game_session
 from trailbrake.driving.spec import DriveSpec, make_spec
@@ -50,7 +51,7 @@ def drive(
         driver: a driver, its class, or a name or file as the command line takes them.
         contents: what the drive had at its start and the machine may not have any more: of a recording that is driven
             again. None: files and caches are read.
-        listener: receives messages and progress.
+        listener: receives messages and progress. None: a notebook shows them, other programs nothing.
         view: receives every tick, and supplies the hands of a HandDriven driver.
         names: as of `driving.spec.make_spec`: track, car, laps, sim, gain and others.
 
@@ -88,7 +89,7 @@ def run_setup(
     Raises:
         TrailbrakeError: as `drive`.
     """
-    listener, supervisor = listener or SilentListener(), Supervisor()
+    listener, supervisor = listener or make_listener(), Supervisor()
     breakable, threads = BreakableCall(), threading.enumerate()
     # A request: an exception inside of the compiler would be lost, and leave half-made kernels behind.
     with handle_stop_signals(lambda: supervisor.request_stop(INTERRUPTED), breakable, supervisor.limit_stop):
