@@ -5,11 +5,12 @@ import json
 import numpy as np
 import pytest
 from helpers.html_page import Page
+from helpers.line_columns import documented_columns
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.optimal.line_report import write_line_report
 from trailbrake.planning.course import Course
-from trailbrake.planning.line_file import COLUMN_MEANINGS, LineFile
+from trailbrake.planning.line_file import LineFile
 from trailbrake.tracks.track_library import load_track
 
 LEFT = 2.0  # m that the line is left of the centre
@@ -21,7 +22,7 @@ def data(tmp_path_factory):
     road = course.track.road
     s = np.arange(0.0, road.length - 1.0, 8.0)  # the last stage is before the line
     points = road.points(s, np.full(len(s), LEFT))
-    names = [name.replace("_fl", wheel) for name in COLUMN_MEANINGS for wheel in ("_fl", "_fr", "_rl", "_rr")]
+    names = [name.replace("_fl", wheel) for name in documented_columns() for wheel in ("_fl", "_fr", "_rl", "_rr")]
     columns = {name: np.full(len(s), 0.1) for name in names}
     columns |= {"worth_left_spm2": s * 0.0, "worth_right_spm2": s * 0.0, "worth_grip_spm": s * 0.0}
     columns |= {"s_m": s, "offset_m": np.full(len(s), LEFT), "x_m": points[:, 0], "y_m": points[:, 1]}

@@ -3,6 +3,7 @@ import json
 import numpy as np
 import pytest
 from helpers.html_page import Page
+from helpers.line_columns import documented_columns
 from helpers.stadiums import build_stadium
 
 from trailbrake.cars.car_library import load_car
@@ -14,7 +15,7 @@ from trailbrake.optimal.minimum_time import START_WEIGHTS, find_start_offsets, p
 from trailbrake.optimal.options import LineOptions
 from trailbrake.optimal.transcription import unscale_unknowns
 from trailbrake.optimal.vehicle_model import vehicle_from_car
-from trailbrake.planning.line_file import COLUMN_MEANINGS, cached_line_path, load_racing_line, read_line
+from trailbrake.planning.line_file import cached_line_path, load_racing_line, read_line
 from trailbrake.tracks.track_library import load_track
 
 pytest.importorskip("casadi", reason='CasADi is not installed: pip install "trailbrake[limit]"')
@@ -41,7 +42,7 @@ def test_the_verb_writes_a_line_that_drives_take(tmp_path, capsys, monkeypatch):
     assert {signal["name"] for signal in data["signals"]} == fast["signals"].keys()
     assert all(len(fast[name]) == data["count"] for name in ("speed", "x", "y", "error", "acceleration_y"))
     line = read_line(path)
-    known = {name.replace("_fl", wheel) for name in COLUMN_MEANINGS for wheel in ("_fl", "_fr", "_rl", "_rr")}
+    known = {name.replace("_fl", wheel) for name in documented_columns() for wheel in ("_fl", "_fr", "_rl", "_rr")}
     assert set(line.columns) <= known
     followed = load_racing_line(path, load_track("lakeside").road, load_car("gt3"))
     assert np.isfinite(followed.table).all()

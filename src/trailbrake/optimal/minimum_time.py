@@ -35,7 +35,7 @@ class MinimumTimeLine:
     """A minimum-time line, its controls and its worth.
 
     Attributes:
-        columns: name to (n,) in SI units, one value for each stage; `COLUMN_MEANINGS` of the line file.
+        columns: name to (n,) in SI units, one value for each stage; docs/minimum-time.md lists them.
         time: s, of a flying lap, or of an open road from its start.
         closed: whether the last stage is followed by the first.
         step: m between stages, along the road.

@@ -40,32 +40,6 @@ NEEDED = ("s_m", "offset_m", "x_m", "y_m", "speed_mps")
 LEAST_POINT_SPACING = 2.0  # m between the points that the path goes through
 PLANNED_GRIP = "planned_grip"
 LEAST_PLANNED_GRIP, MOST_PLANNED_GRIP = 0.1, 3.0
-COLUMN_MEANINGS = {
-    "s_m": "along the road's centreline",
-    "offset_m": "left of the centreline",
-    "x_m": "world",
-    "y_m": "world",
-    "z_m": "world, road surface",
-    "heading_rad": "direction of travel in the world",
-    "curvature_1pm": "of the line, positive left",
-    "time_s": "since the first row",
-    "speed_mps": "of the centre of mass",
-    "sideslip_rad": "of the velocity to the left of the car's axis",
-    "yaw_rate_rps": "positive left",
-    "accel_x_mps2": "specific force of tyres and air along the car",
-    "accel_y_mps2": "specific force across the car, positive left",
-    "steer_rad": "angle of the front wheels, positive left",
-    "load_fl_n": "load of the tyre; also fr, rl, rr",
-    "use_fl": "combined slip over that of the tyre's peak; also fr, rl, rr",
-    "force_x_fl_n": "force of the tyre along the wheel; also fr, rl, rr",
-    "force_y_fl_n": "force of the tyre across the wheel, positive left; also fr, rl, rr",
-    "planned_grip": "friction that the speeds are planned with, over the road's: of a reference lap",
-    "drive_force_n": "of the driven wheels at the tread",
-    "brake_force_n": "of all brakes at the tread, before ABS",
-    "worth_left_spm2": "lap time saved by a metre of width at the left edge, for each metre of road",
-    "worth_right_spm2": "the same at the right edge",
-    "worth_grip_spm": "lap time saved by the whole friction once more, for each metre of road",
-}
 KEPT_LINES = 200  # files; the oldest are deleted
 
 
