@@ -98,6 +98,7 @@ class Batch:
         self._track_grip: Array | None = None  # columns of the segment table at factor 1, once it changes
         self._tyre_heat, self._maps_separated, self.collisions_enabled = tyre_heat, False, True
         self._has_wakes = slipstream and group_size > 1
+        self._update_wakes: Callable[..., object] | None = None
         self.cars: Any = _allocate_aligned(count, ControlRow.COUNT * lanes, self.dtype)
         models = {id(car): car for car in cars}
         rows = {key: row for row, key in enumerate(models)}
@@ -266,7 +267,7 @@ class Batch:
         ]
         self._plan_key, self._plan = (0.0, 0), StepPlan(self._scalar(0.0), self._scalar(0.0), 0)
         self._advance_alone: Callable[..., object] | None = None
-        self._update_wakes: Callable[..., object] | None = None
+        self._update_wakes = None
         self._advance_shared: list[Callable[..., object]] = []
 
     def _bind_shared_kernel(self, plan: StepPlan, share: BlockShare) -> None:
