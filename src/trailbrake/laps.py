@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # help imports the limits of laps: they must stay cheap
     from trailbrake.state import CarState
 
 START_WINDOW = 60.0  # m off the line within which a first lap is a whole one
+GRID_WINDOW = 400.0  # m behind it within which it is, of a session that has just begun: a car of a grid
 MAX_WHEELS_OFF = 2  # wheels that may leave the road at once
 END_MARGIN = 15.0  # m before the end of an open road where it counts as driven, untimed: there is no ground beyond it
 MOVING_SPEED = 0.5  # m/s above which a car has begun to drive
@@ -243,16 +244,17 @@ class LapTimer:
 
     def _begin_first_lap(self, time: float, s: float, contacts: float, lap_time: float) -> None:
         self.reset()
+        window = START_WINDOW if math.isnan(lap_time) or lap_time > _LATE_START else GRID_WINDOW
         place = s
         if self.closed:
             place = s % self.length
-            if place > self.length - min(START_WINDOW, 0.5 * self.length):  # a miniature track is shorter than that
+            if place > self.length - min(window, 0.5 * self.length):  # a miniature track is shorter than that
                 place -= self.length
         self._begin_lap(time - lap_time if lap_time > _LATE_START else time, place)
         self._time = time
         self._last_s = s
         self._contacts_seen = contacts if math.isfinite(contacts) else 0.0
-        if abs(place) > START_WINDOW:
+        if not -window <= place <= START_WINDOW:
             self._invalidate_lap("begun away from the line")
 
     def _invalidate_lap(self, reason: str) -> None:

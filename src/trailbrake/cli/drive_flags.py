@@ -37,6 +37,8 @@ class DriveFlags:
         line: a file of `trailbrake line` for this track and car: drivers follow it instead of planning a line.
         cached_line: whether drivers follow the line that `trailbrake line` has kept for this track and car, if any.
         cars: how many cars to drive at once, each with a driver of its own; the first is the one that is scored.
+        grid: where they begin in the embedded world, KIND[:ORDER]: standing or rolling; reversed, random by the seed,
+            or the numbers of all cars from the front, 2,0,1. Left out: in line, the first car on the start line.
         laps: how many laps to drive; 0 = until stopped.
         seconds: stop after so many seconds of simulator time; 0 = no limit.
         seed: seed of the embedded world: where parked cars stand in the miniature world; nothing else is random yet.
@@ -79,6 +81,7 @@ class DriveFlags:
     line: Annotated[Path | None, WHAT] = None
     cached_line: Annotated[bool, WHAT] = True
     cars: Annotated[int, WHAT] = 1
+    grid: Annotated[str, WORLD] = ""
     laps: Annotated[int, GOAL] = 2
     seconds: Annotated[float, GOAL] = 0.0
     seed: Annotated[int, WORLD] = 0
@@ -142,6 +145,9 @@ def override_spec(spec: DriveSpec, flags: DriveFlags, given: frozenset[str], liv
                 first[name] = ""
         elif name == "world" and isinstance(wanted.site, EmbeddedSite):
             site["conditions"] = wanted.site.conditions
+        elif name == "grid" and "world" not in given and isinstance(spec.site, EmbeddedSite):
+            others = [pair for pair in spec.site.conditions if not pair.startswith("grid=")]
+            site["conditions"] = (*others, f"grid={flags.grid}")
         elif hasattr(wanted.first, name):
             first[name] = getattr(wanted.first, name)
         elif hasattr(spec.site, name):

@@ -205,7 +205,7 @@ def make_spec(**names: object) -> DriveSpec:
         names: `track`, `car`, `laps`, `seconds`, `driver`, `sim`, `live`, `world`, and the fields of `EmbeddedSite`,
             `CarSpec` and `KeepSpec`. Texts of a list may be one text, and KEY=VALUE a dict. `world`: properties of the
             embedded world, KEY=VALUE; `car` and `track` in it are what it has where the drivers get others. `cars`: how
-            many. `laps`: 0 = no limit.
+            many. `grid`: where they begin, a property of the world. `laps`: 0 = no limit.
 
     Raises:
         UsageError: no such name, or one that contradicts another.
@@ -218,6 +218,8 @@ def make_spec(**names: object) -> DriveSpec:
     track, car, world = values.pop("track", ""), values.pop("car", ""), values.pop("world", ())
     cars, laps, seconds = values.pop("cars", 1), values.pop("laps", 2), values.pop("seconds", 0.0)
     live = values.pop("live", False)
+    if grid := values.pop("grid", ""):
+        world = [*world, f"grid={grid}"]
     if not isinstance(cars, int) or not 1 <= cars <= MAX_CARS:
         raise UsageError("a drive needs a car" if cars == 0 else "no number of cars", where="--cars",
                          expected=f"1 to {MAX_CARS}", got=str(cars)[:40])  # fmt: skip
@@ -243,7 +245,7 @@ def make_spec(**names: object) -> DriveSpec:
 
 
 _FLAT_NAMES = frozenset({
-    "track", "car", "world", "cars", "laps", "seconds", "live", *EmbeddedSite.__struct_fields__,
+    "track", "car", "world", "cars", "grid", "laps", "seconds", "live", *EmbeddedSite.__struct_fields__,
     *CarSpec.__struct_fields__, *KeepSpec.__struct_fields__,
 }) - {"conditions"}  # fmt: skip
 _LISTS = ("gain", "host", "world", "signals")

@@ -19,6 +19,7 @@ class WorldConditions:
         fuel_rate: consumption of fuel over that of the car's file: its mass falls so much faster.
         slipstream: `on`: cars lose drag and downforce behind each other. `off` is the default: wires do not announce a
             wake, and a car is to drive as its file says unless the user wants a race.
+        grid: where the cars begin, KIND[:ORDER] of `world.grid.parse_grid`; "": in line, the first on the start line.
     """
 
     grip: float = 1.0
@@ -27,6 +28,7 @@ class WorldConditions:
     rain_seconds: float = 20.0
     fuel_rate: float = 1.0
     slipstream: Literal["off", "on"] = "off"
+    grid: str = ""
 
     def __post_init__(self) -> None:
         for name, right, wanted in (

@@ -22,19 +22,19 @@ from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track import Track
 from trailbrake.world.batch import Batch, count_substeps, write_controls
 from trailbrake.world.conditions import GripSchedule, WorldConditions
+from trailbrake.world.grid import find_place, parse_grid
 from trailbrake.world.pinhole_camera import PinholeCamera
 from trailbrake.world.road_renderer import RoadRenderer
 from trailbrake.world.row_layout import StateRow
 from trailbrake.world.state_builder import StateBuilder
 
 PERIOD = 1.0 / 333.0  # s, the physics rate of Assetto Corsa
-GRID_GAP = 8.0  # m along the road from one car of the grid to the next
 GRIP_STEP = 0.001  # least change of the ground's grip that is written to the road
 MAX_BANK_SHIFT = 1.0  # m between a centre of mass and the road below it, sideways; a tall car on a steep bank has less
 _S, _ON_TRACK, _CONTACTS, _STATES = int(StateRow.S), int(StateRow.ON_TRACK), int(StateRow.CONTACTS), int(StateRow.COUNT)
 _X, _Y, _CONTACT_CAR = int(StateRow.X), int(StateRow.Y), int(StateRow.CONTACT_CAR)
 _CONTACT_SPEED, _CONTACT_IMPULSE = int(StateRow.CONTACT_SPEED), int(StateRow.CONTACT_IMPULSE)
-GRID_STAGGER = 0.25  # share of the road's half width by which the grid is staggered
+FORMATION_LEAST, FORMATION_MOST = 0.5, 5.0  # s for which a rolling field is led, so that all cars get their drivers
 
 UNCHANGED = WorldConditions()
 DEFAULT_SETTINGS = settings_of(Controls())
@@ -149,8 +149,8 @@ class World:
 
     Args:
         track: the track.
-        cars: one CarParams per car; car 0 starts on the start line, the others on a staggered grid behind it.
-        seed: not used: equal controls give equal states to the bit.
+        cars: one CarParams per car; they begin where `conditions.grid` says.
+        seed: of a random order of the grid; nothing else is random.
         period: s, length of one step; divided into equal substeps of about a millisecond.
         conditions: what changes while the cars drive.
     """
@@ -170,6 +170,7 @@ class World:
         self.cars = [_scale_consumption(car, conditions.fuel_rate) for car in cars]
         self._grip_schedule = GripSchedule(conditions) if conditions.changes_grip else None
         self._grip_factor = 1.0
+        self._grid_kind, self._slots = parse_grid(conditions.grid, len(cars), seed)
         slipstream = conditions.slipstream == "on"
         self.batch = Batch(track, self.cars, group_size=len(self.cars), slipstream=slipstream)
         self._substeps = count_substeps(period)
@@ -195,6 +196,7 @@ class World:
         self._best_lap_times = [math.nan] * len(self.cars)
         self._laps: list[list[LapRecord]] = [[] for _ in self.cars]
         self._contact_log = ContactLog()
+        self._formation_began: float | None = 0.0 if self._grid_kind == "rolling" else None  # s; None: released
         for car in range(len(self.cars)):
             self._apply_controls(car, Controls())
             self._place_on_grid(car)
@@ -218,6 +220,8 @@ class World:
                     self._apply_controls(car, wanted)
                 self._advance(substeps)
         self._sequence += 1
+        if self._formation_began is not None:
+            self._lead_formation(controls)
         for car in range(len(self.cars)):
             self._update_laps(car)
         if self._grip_schedule is not None:
@@ -254,7 +258,9 @@ class World:
             self.batch.collisions_enabled = command.collisions
         if command.restart or command.to_pits:
             contacts = self.batch.view_car(car)[_CONTACTS]
-            self._place_on_grid(car)
+            self._place_on_grid(car, rolls=command.restart)
+            if command.restart and self._grid_kind == "rolling":
+                self._formation_began = self._sequence * self.period
             if self._control_delay is not None:
                 self._control_delay.clear_car(car)
             if self._grip_schedule is not None and car == 0:
@@ -311,18 +317,27 @@ class World:
     def _update_laps(self, car: int) -> None:
         figure = self._read_value[car]
         on_track = figure(_ON_TRACK) + figure(_ON_TRACK + 1) + figure(_ON_TRACK + 2) + figure(_ON_TRACK + 3)
-        lap = self._timers[car].update(self._sequence * self.period, figure(_S), 4 - int(on_track), figure(_CONTACTS))
+        timer, time = self._timers[car], self._sequence * self.period
+        lap = timer.update(time, figure(_S), 4 - int(on_track), figure(_CONTACTS), timer.lap_time)
         if lap is not None:
             self._laps[car].append(lap)
         if lap is not None and lap.valid and not self._best_lap_times[car] <= lap.time_s:  # best may be NaN
             self._best_lap_times[car] = lap.time_s
 
-    def _place_on_grid(self, car: int) -> None:
-        row = self.track.road.table[0]
-        half_width = float(min(row[RoadColumn.WIDTH_LEFT], row[RoadColumn.WIDTH_RIGHT]))
-        offset = 0.0 if car == 0 else GRID_STAGGER * half_width * (1.0 if car % 2 else -1.0)
-        x, y, _, yaw = self.track.road.points(-GRID_GAP * car, offset)[0].tolist()
-        self.batch.place_cars(car, x, y, yaw)
+    def _place_on_grid(self, car: int, before: float = FORMATION_LEAST, *, rolls: bool = True) -> None:
+        """Place a car, at a rolling start where it is so many s `before` the field is released."""
+        s, offset, speed = find_place(self.track.road, self._grid_kind, self._slots[car], len(self.cars))
+        x, y, _, yaw = self.track.road.points(s - before * speed, offset)[0].tolist()
+        self.batch.place_cars(car, x, y, yaw, speed if rolls else 0.0)
+
+    def _lead_formation(self, controls: Sequence[Controls]) -> None:
+        """Move a rolling field on at its speed, until no car holds the brake for want of a driver."""
+        assert self._formation_began is not None
+        led = self._sequence * self.period - self._formation_began
+        for car in range(len(self.cars)):
+            self._place_on_grid(car, FORMATION_LEAST - led)
+        if led >= FORMATION_MOST or (led >= FORMATION_LEAST and all(each.brake < 1.0 for each in controls)):
+            self._formation_began = None
 
     def _place_at_pose(self, car: int, pose: Pose) -> None:
         # The pose is the centre of mass; the state is the point of the road under it, which a bank shifts sideways.
