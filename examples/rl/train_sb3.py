@@ -29,7 +29,7 @@ def drive(policy, episodes=10, seed=1):
 
 
 if __name__ == "__main__":
-    policy = train(200_000)
+    policy = train(300_000)
     policy.save("trailbrake_ppo")
     for end in drive(policy):
         print(f"{end['why']:10} {100.0 * end['progress']:5.0f} % of a lap, lap time {end['lap_time']:.2f} s")
