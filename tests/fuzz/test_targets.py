@@ -37,6 +37,7 @@ WITHOUT_TARGET = {
     "driving/supervised/car_messages.py": "messages between a program and the process of ours that it has started",
     "sims/assetto/proton/page_bindings.py": "the board that our own two ends of the bridge share",
     "sims/assetto/proton/windows_bridge.py": "the same board, under wine",
+    "cli/check.py": "which loader takes a file, by its first bytes or keys; the loaders have targets",
     "bench/page.py": "the benchmark's own page",
     "bench/assetto.py": "pages of a host that the benchmark started",
     "bench/beamng.py": "messages of the benchmark's own host",
