@@ -1,4 +1,4 @@
-"""Drives to learn from, whoever has recorded them."""
+"""Drives to learn from, in the recordings of all programs."""
 
 from pathlib import Path
 
