@@ -99,7 +99,6 @@ class Batch:
         self._tyre_heat, self._maps_separated, self.collisions_enabled = tyre_heat, False, True
         self._update_wakes: Callable[..., object] | None = None
         self._has_wakes = slipstream and group_size > 1
-        self._update_wakes: Callable[..., object] | None = None
         self.cars: Any = _allocate_aligned(count, ControlRow.COUNT * lanes, self.dtype)
         models = {id(car): car for car in cars}
         rows = {key: row for row, key in enumerate(models)}
