@@ -3,7 +3,7 @@
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
+from pathlib import Path
 from typing import Annotated
 
 import msgspec
@@ -16,7 +16,7 @@ from trailbrake.json_types import JsonObject
 from trailbrake.user_files import decode_user_text, parse_toml
 
 SUITE_PREFIX = "suite/"  # of the name of a suite on the command line
-_FOLDER = files("trailbrake.evaluate").joinpath("suites")
+_FOLDER = Path(__file__).with_name("suites")
 
 _Positive = Annotated[float, msgspec.Meta(gt=0.0)]
 
@@ -60,7 +60,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 def list_suites() -> list[str]:
     """Return the names of the suites of this package."""
-    return sorted(item.name.removesuffix(".toml") for item in _FOLDER.iterdir() if item.name.endswith(".toml"))
+    return sorted(path.stem for path in _FOLDER.glob("*.toml"))
 
 
 def load_suite(name: str) -> Suite:

@@ -2,8 +2,6 @@
 
 import os
 import re
-from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from trailbrake.errors import DataError, UsageError, suggest_names
@@ -17,21 +15,16 @@ from trailbrake.tracks.track import SURFACES, Track
 from trailbrake.user_files import decode_user_text, is_regular_file, read_user_file, read_user_text
 
 CSV_RUNOFF = 8.0  # m from the road edge to the wall on both sides of a CSV's road: the format has no walls
+_LIBRARY = Path(__file__).with_name("library")
 GENERATED_PREFIX = "gen:"  # before the seed of a random circuit
 _MAX_TOML = 1_000_000  # bytes
 _SEED_DIGITS = 18
 _WET = re.compile(r"wet(=.*)?")
 
 
-def _library_files() -> dict[str, Traversable]:
-    folder = resources.files("trailbrake.tracks") / "library"
-    files = [entry for entry in folder.iterdir() if entry.name.endswith(".toml")]
-    return {entry.name.removesuffix(".toml"): entry for entry in sorted(files, key=lambda entry: entry.name)}
-
-
 def track_names() -> list[str]:
     """Return the names in the library, sorted: those of all TOML files in its folder."""
-    return list(_library_files())
+    return sorted(path.stem for path in _LIBRARY.glob("*.toml"))
 
 
 def load_track(name_or_path: "str | os.PathLike[str]") -> Track:
@@ -57,13 +50,13 @@ def load_track(name_or_path: "str | os.PathLike[str]") -> Track:
         return _load_wet(base, condition)
     if text.startswith(GENERATED_PREFIX):
         return _generate_by_name(text)
-    library = _library_files()
+    library = track_names()
     if text in library:
-        return _from_layout(library[text].read_text("utf-8"), text, f"{text}.toml", "library")
+        return _from_layout((_LIBRARY / f"{text}.toml").read_text("utf-8"), text, f"{text}.toml", "library")
     path = Path(text).expanduser()
     suffix = path.suffix.lower()
     if not is_regular_file(path):
-        hint = suggest_names(text, list(library))
+        hint = suggest_names(text, library)
         wanted = "a name, a .csv, .toml, .gpx or .kml file, or gen:SEED; each may end in @wet"
         raise UsageError("no such track", where=repr(text), expected=wanted, hint=hint)
     if suffix == ".toml":

@@ -12,8 +12,6 @@ track everywhere.
 
 import math
 import os
-from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +23,7 @@ from trailbrake.tracks.miniature.layout import Fork, MiniatureLayout, check_layo
 from trailbrake.tracks.miniature.track import MiniatureTrack, assemble_track
 from trailbrake.user_files import is_regular_file, read_user_text
 
+_LIBRARY = Path(__file__).with_name("library")
 GENERATED_PREFIX = "gen:"  # before the seed of a random track
 _SEED_DIGITS = 18
 _MAX_TOML = 100_000  # bytes
@@ -173,15 +172,9 @@ def generate_miniature_track(seed: int) -> MiniatureTrack:
     raise UsageError("no track comes of this seed", where=name, hint="try another")
 
 
-def _library_files() -> dict[str, Traversable]:
-    folder = resources.files("trailbrake.tracks.miniature") / "library"
-    files = [entry for entry in folder.iterdir() if entry.name.endswith(".toml")]
-    return {entry.name.removesuffix(".toml"): entry for entry in sorted(files, key=lambda entry: entry.name)}
-
-
 def miniature_track_names() -> list[str]:
     """Return the names in the library, sorted: those of all TOML files in its folder."""
-    return list(_library_files())
+    return sorted(path.stem for path in _LIBRARY.glob("*.toml"))
 
 
 def load_miniature_track(name_or_path: "str | os.PathLike[str]") -> MiniatureTrack:
@@ -201,14 +194,15 @@ def load_miniature_track(name_or_path: "str | os.PathLike[str]") -> MiniatureTra
             raise UsageError("no such seed", where=repr(requested), expected=f"{GENERATED_PREFIX}SEED, a whole number",
                              hint=f"try {GENERATED_PREFIX}1")  # fmt: skip
         return generate_miniature_track(int(seed))
-    library = _library_files()
+    library = miniature_track_names()
     if requested in library:
-        return _track_from_text(library[requested].read_text("utf-8"), requested, f"{requested}.toml", "library")
+        file = f"{requested}.toml"
+        return _track_from_text((_LIBRARY / file).read_text("utf-8"), requested, file, "library")
     path = Path(requested).expanduser()
     if path.suffix.lower() != ".toml" or not is_regular_file(path):
         raise UsageError(
             "no such miniature track", where=repr(requested), expected="a name, a .toml file or gen:SEED",
-            hint=suggest_names(requested, list(library)),
+            hint=suggest_names(requested, library),
         )  # fmt: skip
     text = read_user_text(path, "track", _MAX_TOML)
     return _track_from_text(text, path.stem, str(path), str(path))

@@ -1,7 +1,7 @@
 """Looks: the colours of a track, as a file describes them, and the lane colours averaged over a pixel's footprint."""
 
 import tomllib
-from importlib import resources
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -20,6 +20,7 @@ FOOTPRINT_LEVELS = 11  # up to half a metre
 PAINT_STEP = 0.00025  # m between columns of `lane_colours`
 PAINT_REACH = 0.85  # m from the road's centre to the first and the last column
 BLOCK_PIXELS = 32  # pixels, the most that are filled at once
+_LOOKS = Path(__file__).with_name("looks")
 _STREAK_GRAIN = 0.004  # m
 _MIN_RUN = 40  # columns, a centimetre, of one colour that are worth a run
 
@@ -80,16 +81,14 @@ class TrackLook(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def look_names() -> list[str]:
     """Return the names of the looks, sorted."""
-    folder = resources.files("trailbrake.world.miniature.camera") / "looks"
-    return sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml"))
+    return sorted(path.stem for path in _LOOKS.glob("*.toml"))
 
 
 def load_look(name: str) -> TrackLook:
     """Return the look `name`; UsageError where there is none."""
     if name not in look_names():
         raise UsageError("no such look", where=repr(name), hint=suggest_names(name, look_names()))
-    text = (resources.files("trailbrake.world.miniature.camera") / "looks" / f"{name}.toml").read_text("utf-8")
-    return msgspec.convert(tomllib.loads(text), TrackLook)
+    return msgspec.convert(tomllib.loads((_LOOKS / f"{name}.toml").read_text("utf-8")), TrackLook)
 
 
 class LanePaint(NamedTuple):
