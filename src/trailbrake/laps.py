@@ -157,6 +157,11 @@ class LapTimer:
         return 0.0 if share < 0.0 else 1.0 if share > 1.0 else share
 
     @property
+    def distance(self) -> float:
+        """The m since the line at which lap 1 began, rounds included; negative behind it."""
+        return (self.number - 1) * self.length + self._place
+
+    @property
     def valid(self) -> bool:
         """Whether the current lap still counts."""
         return not self.invalid_reason

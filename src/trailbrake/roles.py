@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from trailbrake.cars.params import CarParams
 from trailbrake.laps import LapRecord
 from trailbrake.planning.course import Course
+from trailbrake.race_control import RaceControl
 from trailbrake.state import CarState, Controls, Signal, SimCommand
 from trailbrake.tracks.track import Track
 
@@ -350,10 +351,7 @@ class Plant(Protocol):
         """Return the laps that car `car` has finished since the start or its restart."""
 
     def counters(self) -> Mapping[str, Any]:
-        """Return what a client of the wire cannot count by itself, as JSON values; empty where there is nothing.
-
-        `contacts`: fields of `car_contacts.CarContact`, of cars with each other.
-        """
+        """Return what no client of the wire counts, as JSON values: cars' `contacts` with each other, their `race`."""
 
     def road_outline(self) -> RoadOutline:
         """Return the road that the cars drive on."""
@@ -370,6 +368,13 @@ class RoadPlant(Plant, Protocol):
     @property
     def cars(self) -> Sequence[CarParams]:
         """The cars' parameters."""
+
+
+@runtime_checkable
+class HasRaceControl(Protocol):
+    """A Plant whose cars race each other; `race` may be another after a restart."""
+
+    race: RaceControl
 
 
 @runtime_checkable

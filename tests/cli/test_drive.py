@@ -20,7 +20,7 @@ SUMMARY = {
     "loop": {"ticks": 5, "overruns": 0}, "recording": "a.mcap", "recording_parts": ["a.mcap"], "recording_error": "",
     "dropped": 0,
     "report": "a.html",
-    "driving_log": None, "car_contacts": [],
+    "driving_log": None, "car_contacts": [], "race": [],
 }  # fmt: skip
 
 

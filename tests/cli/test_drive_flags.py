@@ -25,11 +25,13 @@ def test_a_live_drive_has_no_world():
 
 def test_a_grid_is_a_property_of_the_world_beside_the_others():
     spec = DriveFlags(cars=3, grid="rolling:reversed", world=("grip=0.9",)).make_spec()
-    assert spec.site.conditions == ("grip=0.9", "grid=rolling:reversed")
+    assert spec.site.conditions == ("grip=0.9", "grid=rolling:reversed", "race_laps=2")
     with pytest.raises(UsageError, match="a live simulator has a world of its own"):
         DriveFlags(live=True, grid="standing").make_spec()
     again = override_spec(spec, DriveFlags(grid="standing"), frozenset({"grid"}), None)
-    assert again.site.conditions == ("grip=0.9", "grid=standing")
+    assert again.site.conditions == ("grip=0.9", "grid=standing", "race_laps=2")
+    endless = override_spec(spec, DriveFlags(grid="standing", laps=0), frozenset({"grid", "laps"}), None)
+    assert endless.site.conditions == ("grip=0.9", "grid=standing")
 
 
 def test_options_of_the_wire_are_those_that_differ():

@@ -84,7 +84,8 @@ def test_a_rolling_field_is_led_until_all_cars_have_drivers(roads):
     s = (world.batch.get_row(StateRow.S) + 0.5 * length) % length - 0.5 * length
     moved = ROLLING_SPEED * (1.0 - FORMATION_LEAST)
     assert s == pytest.approx([-72.0 + moved, -60.0 + moved, -60.0 + moved], abs=1.0)
-    assert world.counters() == {"contacts": []}
+    assert world.counters()["contacts"] == []
+    assert world.race.order[2] == 0  # behind both of the front row
     assert world.car_state(2).lap == 1.0
 
 
@@ -98,6 +99,27 @@ def test_a_rolling_field_waits_for_no_car_for_ever_and_rolls_again_after_a_resta
     assert world.batch.get_row(StateRow.VX) == pytest.approx([ROLLING_SPEED] * 2)
     world.execute_command(1, SimCommand(to_pits=True))
     assert world.batch.get_row(StateRow.VX)[1] == 0.0
+
+
+def test_a_race_ends_under_the_flag_and_its_results_are_in_the_counters():
+    """Cars 0 and 1 of a race of a lap, moved by hand: the one from the second place wins, the other is on its way."""
+    world = World(
+        load_track("kartwerk"), [load_car("kart")] * 2, conditions=WorldConditions(grid="standing", race_laps=1)
+    )
+    road = world.track.road
+    for k in range(int(road.length / 0.25) + 200):
+        for car, way in ((0, -4.0 + 0.2 * k), (1, -12.0 + 0.25 * k)):
+            x, y, _, yaw = road.points(np.array([way]), 0.0)[0].tolist()
+            world.batch.place_cars(car, x, y, yaw, 20.0)
+        world._sequence += 4
+        for car in range(2):
+            world._update_laps(car)
+        world._update_race()
+    winner, second = world.counters()["race"]
+    assert (winner["car"], winner["position"], winner["laps"], winner["flag"]) == (1, 1, 1, "chequered")
+    assert winner["finish_s"] == pytest.approx((road.length + 12.0) / 0.25 * 4.0 * PERIOD, rel=1e-3)
+    assert (second["car"], second["laps"], second["finish_s"], second["flag"]) == (0, 0, None, "none")
+    assert second["gap_s"] > 1.0
 
 
 def test_the_first_lap_of_the_last_of_twenty_is_a_whole_one():

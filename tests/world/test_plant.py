@@ -50,7 +50,7 @@ def test_contacts_say_who_touched_whom_where_and_how_hard(roads, delay):
     world = World(roads.straight(half_width=50.0), [car] * 3)
     for number, (x, speed) in enumerate(((160.0, 20.0), (100.0, 20.0), (152.0, 25.0))):
         world.batch.place_cars(number, x, 0.0, 0.0, speed)
-    assert world.counters() == {"contacts": []}
+    assert world.counters()["contacts"] == []
     for _ in range(600):
         world.step([Controls()] * 3)
     (contact,) = world.counters()["contacts"]
@@ -59,8 +59,10 @@ def test_contacts_say_who_touched_whom_where_and_how_hard(roads, delay):
     assert contact["closing_mps"] == pytest.approx(5.0, abs=0.3)
     assert contact["impulse_ns"] == pytest.approx(0.5 * car.body.mass * 1.2 * contact["closing_mps"], rel=0.1)
     assert contact["x_m"] == pytest.approx(160.0 + 20.0 * contact["time_s"] - 0.5 * car.body.length, abs=0.5)
+    assert [row["car"] for row in world.counters()["race"]] == [0, 2, 1]  # as they are on the road
     world.reset(0)
-    assert world.counters() == {"contacts": []}
+    assert world.counters()["contacts"] == []
+    assert [row["car"] for row in world.counters()["race"]] == [0, 1, 2]
     assert World(roads.straight(), [car]).counters() == {}
 
 

@@ -123,6 +123,13 @@ def _print_summary(summary: dict[str, Any]) -> None:
           "yes" if lap["valid"] else "no"] for lap in summary["laps"]],
     )  # fmt: skip
     print(_format_figures(summary))
+    if summary["race"]:
+        print_table(
+            "race",
+            ["", "car", "laps", "finish s", "gap s", "laps down"],
+            [[str(row["position"]), str(row["car"]), str(row["laps"]), _format_seconds(row["finish_s"]),
+              _format_seconds(row["gap_s"]), str(row["laps_down"] or "")] for row in summary["race"]],
+        )  # fmt: skip
     for contact in (CarContact(**fields) for fields in summary["car_contacts"]):
         print(f"{contact.time_s:8.2f} s  car {contact.first}: {contact.describe(contact.first)}")
     more = len(summary["recording_parts"]) - 1
@@ -133,6 +140,10 @@ def _print_summary(summary: dict[str, Any]) -> None:
         print(f"camera    {format_camera(summary['camera'])}")
     if summary["driving_log"]:
         print(f"log       {summary['driving_log']['log']}, {summary['driving_log']['rows']} rows")
+
+
+def _format_seconds(seconds: float | None) -> str:
+    return "" if seconds is None else f"{seconds:.3f}"
 
 
 def _format_place(summary: dict[str, Any]) -> str:

@@ -145,9 +145,6 @@ def override_spec(spec: DriveSpec, flags: DriveFlags, given: frozenset[str], liv
                 first[name] = ""
         elif name == "world" and isinstance(wanted.site, EmbeddedSite):
             site["conditions"] = wanted.site.conditions
-        elif name == "grid" and "world" not in given and isinstance(spec.site, EmbeddedSite):
-            others = [pair for pair in spec.site.conditions if not pair.startswith("grid=")]
-            site["conditions"] = (*others, f"grid={flags.grid}")
         elif hasattr(wanted.first, name):
             first[name] = getattr(wanted.first, name)
         elif hasattr(spec.site, name):
@@ -157,6 +154,10 @@ def override_spec(spec: DriveSpec, flags: DriveFlags, given: frozenset[str], liv
     goal = wanted.goal if given & {"laps", "seconds"} else spec.goal
     if "laps" in given and "seconds" not in given and isinstance(spec.goal, Laps):
         goal = replace_values(spec.goal, count=flags.laps)
+    if "grid" in given and "world" not in given and isinstance(spec.site, EmbeddedSite):
+        others = [pair for pair in spec.site.conditions if not pair.startswith(("grid=", "race_laps="))]
+        laps = [f"race_laps={goal.count}"] if isinstance(goal, Laps) and goal.count else []
+        site["conditions"] = (*others, f"grid={flags.grid}", *laps)
     spec = replace_values(
         spec,
         goal=goal,

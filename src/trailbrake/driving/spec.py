@@ -219,7 +219,7 @@ def make_spec(**names: object) -> DriveSpec:
     cars, laps, seconds = values.pop("cars", 1), values.pop("laps", 2), values.pop("seconds", 0.0)
     live = values.pop("live", False)
     if grid := values.pop("grid", ""):
-        world = [*world, f"grid={grid}"]
+        world = [*world, f"grid={grid}", *([f"race_laps={laps}"] if laps else [])]
     if not isinstance(cars, int) or not 1 <= cars <= MAX_CARS:
         raise UsageError("a drive needs a car" if cars == 0 else "no number of cars", where="--cars",
                          expected=f"1 to {MAX_CARS}", got=str(cars)[:40])  # fmt: skip

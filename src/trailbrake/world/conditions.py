@@ -20,6 +20,7 @@ class WorldConditions:
         slipstream: `on`: cars lose drag and downforce behind each other. `off` is the default: wires do not announce a
             wake, and a car is to drive as its file says unless the user wants a race.
         grid: where the cars begin, KIND[:ORDER] of `world.grid.parse_grid`; "": in line, the first on the start line.
+        race_laps: laps of a race, after which race control shows the chequered flag; 0: it does not.
     """
 
     grip: float = 1.0
@@ -29,6 +30,7 @@ class WorldConditions:
     fuel_rate: float = 1.0
     slipstream: Literal["off", "on"] = "off"
     grid: str = ""
+    race_laps: int = 0
 
     def __post_init__(self) -> None:
         for name, right, wanted in (
@@ -36,6 +38,7 @@ class WorldConditions:
             ("grip_lap", self.grip_lap >= 1, "1 or more"),
             ("rain_after", self.rain_after >= 0, "0 or more laps"),
             ("rain_seconds", self.rain_seconds >= 0.0, "0 s or more"),
+            ("race_laps", self.race_laps >= 0, "0 or more laps"),
             ("fuel_rate", 0.0 <= self.fuel_rate <= 1000.0, "0 .. 1000"),
         ):
             if not right:

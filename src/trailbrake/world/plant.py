@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from trailbrake.car_contacts import CarContact, ContactLog
 from trailbrake.cars.params import CarParams
 from trailbrake.laps import LapRecord, LapTimer
+from trailbrake.race_control import CarProgress, RaceControl
 from trailbrake.roles import RoadOutline
 from trailbrake.state import CarState, Controls, Image, Pose, SimCommand, settings_of
 from trailbrake.tracks.road_columns import RoadColumn
@@ -29,9 +30,11 @@ from trailbrake.world.row_layout import StateRow
 from trailbrake.world.state_builder import StateBuilder
 
 PERIOD = 1.0 / 333.0  # s, the physics rate of Assetto Corsa
+RACE_STEPS = 10  # steps of the world from one look of race control to the next
 GRIP_STEP = 0.001  # least change of the ground's grip that is written to the road
 MAX_BANK_SHIFT = 1.0  # m between a centre of mass and the road below it, sideways; a tall car on a steep bank has less
 _S, _ON_TRACK, _CONTACTS, _STATES = int(StateRow.S), int(StateRow.ON_TRACK), int(StateRow.CONTACTS), int(StateRow.COUNT)
+_SPEED = int(StateRow.VX)
 _X, _Y, _CONTACT_CAR = int(StateRow.X), int(StateRow.Y), int(StateRow.CONTACT_CAR)
 _CONTACT_SPEED, _CONTACT_IMPULSE = int(StateRow.CONTACT_SPEED), int(StateRow.CONTACT_IMPULSE)
 FORMATION_LEAST, FORMATION_MOST = 0.5, 5.0  # s for which a rolling field is led, so that all cars get their drivers
@@ -171,6 +174,7 @@ class World:
         self._grip_schedule = GripSchedule(conditions) if conditions.changes_grip else None
         self._grip_factor = 1.0
         self._grid_kind, self._slots = parse_grid(conditions.grid, len(cars), seed)
+        self._race_laps = conditions.race_laps
         slipstream = conditions.slipstream == "on"
         self.batch = Batch(track, self.cars, group_size=len(self.cars), slipstream=slipstream)
         self._substeps = count_substeps(period)
@@ -196,6 +200,7 @@ class World:
         self._best_lap_times = [math.nan] * len(self.cars)
         self._laps: list[list[LapRecord]] = [[] for _ in self.cars]
         self._contact_log = ContactLog()
+        self.race = RaceControl(road.length, len(self.cars), self._race_laps, self._slots)
         self._formation_began: float | None = 0.0 if self._grid_kind == "rolling" else None  # s; None: released
         for car in range(len(self.cars)):
             self._apply_controls(car, Controls())
@@ -224,6 +229,8 @@ class World:
             self._lead_formation(controls)
         for car in range(len(self.cars)):
             self._update_laps(car)
+        if len(self.cars) > 1 and self._sequence % RACE_STEPS == 0:
+            self._update_race()
         if self._grip_schedule is not None:
             self._update_grip(self._grip_schedule)
 
@@ -238,8 +245,10 @@ class World:
         return list(self._laps[car])
 
     def counters(self) -> dict[str, Any]:
-        """Return {} of one car: contacts and laps are in the states; of several their `contacts` with each other."""
-        return {"contacts": self._contact_log.list_contacts()} if len(self.cars) > 1 else {}
+        """Return {} of one car: contacts and laps are in the states; of several their `contacts` and their `race`."""
+        if len(self.cars) == 1:
+            return {}
+        return {"contacts": self._contact_log.list_contacts(), "race": self.race.list_standings()}
 
     def road_outline(self) -> RoadOutline:
         """Return the road's centre line and edges."""
@@ -261,6 +270,8 @@ class World:
             self._place_on_grid(car, rolls=command.restart)
             if command.restart and self._grid_kind == "rolling":
                 self._formation_began = self._sequence * self.period
+            if command.restart and car == 0:
+                self.race = RaceControl(self.track.road.length, len(self.cars), self._race_laps, self._slots)
             if self._control_delay is not None:
                 self._control_delay.clear_car(car)
             if self._grip_schedule is not None and car == 0:
@@ -323,6 +334,13 @@ class World:
             self._laps[car].append(lap)
         if lap is not None and lap.valid and not self._best_lap_times[car] <= lap.time_s:  # best may be NaN
             self._best_lap_times[car] = lap.time_s
+
+    def _update_race(self) -> None:
+        progress = []
+        for timer, laps, figure in zip(self._timers, self._laps, self._read_value, strict=True):
+            ended = laps[-1].end if laps else math.nan
+            progress.append(CarProgress(timer.distance, figure(_SPEED), len(laps), ended))
+        self.race.update(self._sequence * self.period, progress)
 
     def _place_on_grid(self, car: int, before: float = FORMATION_LEAST, *, rolls: bool = True) -> None:
         """Place a car, at a rolling start where it is so many s `before` the field is released."""

@@ -342,6 +342,16 @@ def test_several_cars_have_a_recording_and_a_score_each(tmp_path):
     assert recordings[2].about["number"] == 2
 
 
+def test_a_race_has_its_grid_and_its_order_in_the_summary(own, tmp_path):
+    driver = own("return Controls(throttle=0.4)")
+    options = replace(SHORT, driver=driver, cars=3, grid="rolling:2,1,0", seconds=1.5, out=tmp_path)
+    summary = drive(options.make_spec())
+    assert [row["position"] for row in summary["race"]] == [1, 2, 3]
+    assert summary["race"][2]["car"] == 0  # from the second row
+    assert summary["race"][2]["laps_down"] == 0
+    assert Recording.open(summary["recording"]).state["speed"][0] > 15.0
+
+
 def test_a_contact_of_two_cars_is_in_the_summary_and_in_both_recordings(own, tmp_path):
     """Car 1 stands 8 m behind car 0, which brakes, and rams it."""
     driver = own("return Controls(throttle=0.5) if state.x < -1.0 else Controls(brake=1.0)")

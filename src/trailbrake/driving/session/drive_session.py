@@ -209,7 +209,8 @@ def _finish_summary(resolved: ResolvedDrive, driven: _DrivenCars, listener: Prog
     if memory is not None and moved and (problem := memory.store()):
         listener.show_message(problem)
     summary["memory"] = str(memory.path) if memory is not None else None
-    summary["car_contacts"] = driven.host_report.get("world", {}).get("contacts", [])
+    world = driven.host_report.get("world", {})
+    summary["car_contacts"], summary["race"] = world.get("contacts", []), world.get("race", [])
     summary["others"] = [car.build_summary() for car in driven.cars[1:]]
     return summary
 

@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from trailbrake.errors import SimulatorError
-from trailbrake.roles import RoadPlant
+from trailbrake.race_control import RaceControl
+from trailbrake.roles import HasRaceControl, RoadPlant
 from trailbrake.sims.assetto import codec, convert, spec
 from trailbrake.sims.assetto.install.served_files import LaneProgress, write_files
 from trailbrake.sims.assetto.wire.car_slot import CarSlot
@@ -239,7 +240,7 @@ class Host:
         if sim.disable_collisions != before.disable_collisions:
             self._plant.execute_command(0, SimCommand(collisions=not sim.disable_collisions))
         if sim.pause and self._classic is not None:
-            self._classic.publish_graphics(self._slots, paused=True)
+            self._classic.publish_graphics(self._slots, paused=True, race=self._race)
 
     def _car_controls(self, slot: CarSlot) -> Controls:
         """Return the controls of a car in this step; carry out its teleport."""
@@ -288,6 +289,10 @@ class Host:
         if slot.in_pits and slot.state.speed > _PIT_EXIT_SPEED:
             slot.in_pits = False
 
+    @property
+    def _race(self) -> RaceControl | None:
+        return self._plant.race if isinstance(self._plant, HasRaceControl) else None
+
     def _publish_frame(self) -> None:
         for slot in self._slots:
             if not (slot.has_client or self._traffic):
@@ -295,4 +300,4 @@ class Host:
             slot.publish_public()
         self._shared.read_debug_lines()
         if self._classic is not None:
-            self._classic.publish_graphics(self._slots, paused=False)
+            self._classic.publish_graphics(self._slots, paused=False, race=self._race)

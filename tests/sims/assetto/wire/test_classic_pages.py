@@ -1,10 +1,13 @@
 """The classic pages of our host, read by the independent decoder of `acpmf`."""
 
+import math
+
 import pytest
 from helpers.assetto.foreign_pages import let_go
 from helpers.assetto.small_world import Session
 
 from trailbrake.cars.car_library import load_car
+from trailbrake.race_control import CarProgress, RaceControl
 from trailbrake.sims.assetto import codec, spec
 from trailbrake.sims.assetto.wire import acpmf
 
@@ -115,6 +118,21 @@ def test_in_the_pits_until_it_drives_off(session):
     session.tick(200)
     assert session.plant.bodies[0].speed > 3.0
     assert graphics(session).is_in_pit == 0
+
+
+def test_a_race_shows_its_laps_the_player_s_position_and_flag(session):
+    session.plant.race = race = RaceControl(1000.0, 2, laps=1, slots=(1, 0))
+    session.tick(10)
+    shown = graphics(session)
+    assert (acpmf.SESSIONS[shown.session], shown.number_of_laps, shown.position, shown.flag) == ("race", 1, 2, 0)
+    for way, laps, flag in ((900.0, 0, 2), (1001.0, 1, 5)):  # yellow before car 1, which has all but stopped
+        for speed in (30.0, 2.0):
+            race.update(
+                9.0, [CarProgress(way, 30.0, laps, 9.0 if laps else math.nan), CarProgress(950.0, speed, 0, math.nan)]
+            )
+        session.tick(10)
+        assert graphics(session).flag == flag
+    assert graphics(session).position == 1
 
 
 def test_lap_times_that_are_not_there_yet(session):

@@ -5,6 +5,7 @@ other pages. No source defines these, so the host assumes: `pitch` and `roll` ar
 `abs` and `tc` are 1 while they act, and a missing lap time reads -:--:---.
 """
 
+from trailbrake.race_control import RaceControl, RaceFlag
 from trailbrake.roles import RoadPlant
 from trailbrake.sims.assetto import convert
 from trailbrake.sims.assetto.codec import CarData
@@ -17,7 +18,8 @@ from trailbrake.sims.assetto.wire.trip_log import SECTORS
 from trailbrake.transport.shm import SharedPage
 
 _NO_TIME = "-:--:---"
-_PRACTICE = 0
+_PRACTICE, _RACE = 0, 2
+_FLAGS = {RaceFlag.NONE: 0, RaceFlag.BLUE: 1, RaceFlag.YELLOW: 2, RaceFlag.CHEQUERED: 5}  # section 6: `flag`
 _COMPOUND = "Standard"  # our cars have one
 _LEVELS = 10  # steps of a setting with a level
 _MAX_MS = 0x7FFFFFFF
@@ -141,24 +143,25 @@ def build_physics_page(slot: CarSlot, car: CarData, packet_id: int, *, piloted: 
     )
 
 
-def build_graphics_page(slots: list[CarSlot], packet_id: int, *, paused: bool) -> acpmf.Graphics:
-    """Return the page that is written in every frame; `slots`: all cars, the player's first."""
+def build_graphics_page(
+    slots: list[CarSlot], packet_id: int, *, paused: bool, race: RaceControl | None = None
+) -> acpmf.Graphics:
+    """Return the page that is written in every frame; `slots`: all cars, the player's first; `race`: of them."""
     player = slots[0]
     state, logbook = player.state, player.trip_log
     now, last, best = (_clamped_milliseconds(t) for t in (state.lap_time, logbook.last_lap, state.best_lap_time))
     sector = _clamped_milliseconds(logbook.last_sector)
-    driven = [slot.trip_log.laps + convert.zero_if_nan(slot.state.lap_progress) for slot in slots]
     progress = convert.zero_if_nan(state.lap_progress)
     return acpmf.Graphics(
         packet_id=packet_id,
         status=acpmf.PAUSE if paused else acpmf.LIVE,
-        session=_PRACTICE,
+        session=_RACE if race is not None and race.laps else _PRACTICE,
         current_time=acpmf.milliseconds_text(now),
         last_time=acpmf.milliseconds_text(last) if last else _NO_TIME,
         best_time=acpmf.milliseconds_text(best) if best else _NO_TIME,
         split=acpmf.milliseconds_text(sector) if sector else _NO_TIME,
         completed_laps=logbook.laps,
-        position=1 + sum(other > driven[0] for other in driven),
+        position=1 if race is None else 1 + race.order.index(0),
         i_current_time=now,
         i_last_time=last,
         i_best_time=best,
@@ -166,6 +169,8 @@ def build_graphics_page(slots: list[CarSlot], packet_id: int, *, paused: bool) -
         is_in_pit=int(player.in_pits),
         current_sector_index=min(int(progress * SECTORS), SECTORS - 1),
         last_sector_time=sector,
+        number_of_laps=0 if race is None else race.laps,
+        flag=0 if race is None else _FLAGS[race.flags[0]],
         tyre_compound=_COMPOUND,
         replay_time_multiplier=1.0,
         normalized_car_position=progress,
@@ -200,10 +205,10 @@ class ClassicPages:
         message = build_physics_page(slot, car or slot.build_car_data(0), self._steps, piloted=piloted)
         self._pages.write_message(self._open[acpmf.PHYSICS_NAME], acpmf.encode_physics(message))
 
-    def publish_graphics(self, slots: list[CarSlot], *, paused: bool) -> None:
-        """Write the page of a frame."""
+    def publish_graphics(self, slots: list[CarSlot], *, paused: bool, race: RaceControl | None = None) -> None:
+        """Write the page of a frame; with the arguments of `build_graphics_page`."""
         self._frames = (self._frames + 1) & _MAX_MS
-        message = build_graphics_page(slots, self._frames, paused=paused)
+        message = build_graphics_page(slots, self._frames, paused=paused, race=race)
         self._pages.write_message(self._open[acpmf.GRAPHICS_NAME], acpmf.encode_graphics(message))
 
     def close(self) -> None:
