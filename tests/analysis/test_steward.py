@@ -95,3 +95,12 @@ def test_cars_that_pass_without_touching_are_not_named(tmp_path):
     scene = squeezes_on_a_straight(3)
     scene.n[1] -= 3.0 * np.sign(scene.n[0, 0])
     assert judge(record_scene(tmp_path, scene)) == []
+
+
+def test_a_contact_at_the_first_row_and_cars_that_vanish_are_unclear_not_an_error(tmp_path):
+    scene = rear_end_on_a_straight(6)
+    late = int(np.argmax(np.abs(scene.s[0] - scene.s[1]) < 4.6)) - 2
+    scene.s, scene.n, scene.brake = scene.s[:, late:], scene.n[:, late:], scene.brake[:, late:]
+    scene.s[:, 20:] += np.array([[0.0], [np.nan]])  # the second is gone soon after
+    (contact,) = judge(record_scene(tmp_path, scene))
+    assert (contact.fault, contact.rule) == (None, "too little was recorded before it")

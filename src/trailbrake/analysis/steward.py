@@ -26,6 +26,7 @@ INCIDENT_GAP = 2.0  # s without a touch of the same cars that end an incident: w
 PUSHED_SECONDS = 1.0  # s after an incident in which a car is not master of its way
 DEPTH_REACH = 0.3  # m between boxes within which a contact that both cars report is one with each other
 NEAR = 12.0  # m between cars that can touch
+LEAST_ROWS = 10  # before a contact, from which on it is judged
 RATE = 100.0  # Hz, of what is judged
 UNKNOWN_SIZE = (4.6, 1.95, 0.0)  # m: length, width, box ahead of the centre of mass, of a car without a file
 
@@ -160,12 +161,13 @@ def _read_size(recording: Recording) -> tuple[float, float, float]:
 
 
 def _make_road(road_map: RoadMap, line: ReferenceLine) -> ConductRoad:
-    centre, count = road_map.centre, len(road_map.centre)
+    centre = road_map.centre
     left, right = (np.hypot(*(edge - centre).T) for edge in (road_map.left, road_map.right))
     yaw = np.unwrap(np.arctan2(np.diff(line.y), np.diff(line.x)))
     curvature = np.gradient(np.convolve(np.pad(yaw, 2, mode="edge"), np.full(5, 0.2), "valid"), line.s[:-1])
-    s, length = line.s[:count], line.length if road_map.closed else 0.0
-    return ConductRoad(s, np.resize(curvature, count), left, right, length)
+    s = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(centre, axis=0).T))])
+    length = line.length if road_map.closed else 0.0
+    return ConductRoad(s, np.interp(s, line.s[:-1], curvature), left, right, length)
 
 
 def _measure_overlap(a: _Motion, b: _Motion, rows: Rows) -> Array:
@@ -209,6 +211,8 @@ def _judge_incident(
     pair = tracks.pop(a.number), tracks.pop(b.number)
     velocity = [car.speed[last] * np.array([np.cos(car.yaw[last]), np.sin(car.yaw[last])]) for car in (a, b)]
     verdict = _find_push(time[row], {a.number, b.number}, before)
+    if verdict is None and len(rows) < LEAST_ROWS:
+        verdict = Verdict(None, "too little was recorded before it", "", {"rows": float(len(rows))})
     if verdict is None:
         verdict = judge_contact(road, pair, tuple(tracks.values()))
     s = float(pair[0].s[-1]) % road.length if road.length else float(pair[0].s[-1])
