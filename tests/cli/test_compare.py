@@ -3,6 +3,7 @@ from urllib.request import url2pathname
 
 import pytest
 from helpers.compared_drives import record_laps
+from helpers.lap_log_files import make_laps, write_racebox
 
 
 @pytest.fixture(scope="module")
@@ -60,3 +61,14 @@ def test_refusals(cli, drives, tmp_path):
     assert "no such drive" in cli("compare", *drives, "--reference", "3").error
     assert "no such lap" in cli("compare", f"{drives[0]}#8", drives[1]).error
     assert "cannot read the recording" in cli("compare", tmp_path / "none.mcap").error
+
+
+def test_laps_of_other_tools_are_compared(cli, tmp_path, monkeypatch):
+    monkeypatch.setenv("TRAILBRAKE_CACHE", str(tmp_path / "cache"))
+    laps = make_laps(25.0)
+    said = cli("compare", write_racebox(tmp_path / "a.csv", laps), "--json", "--out", tmp_path / "c.html")
+    assert said.code == 0
+    times = sorted(lap["time_s"] for lap in said.object["laps"] if lap["valid"])
+    assert times == pytest.approx(sorted(laps.lap_times), abs=0.01)
+    assert any("so km/h" in line for line in said.err)
+    assert (tmp_path / "c.html").is_file()

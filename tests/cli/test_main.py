@@ -3,6 +3,7 @@
 import math
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from helpers.processes import command
@@ -187,6 +188,16 @@ def test_tracks(cli):
     for row in found.values():
         assert row["width_m"][0] <= row["width_m"][1]
         assert row["min_radius_m"] > (0.5 if row.get("world") == "miniature" else 8.0)
+
+
+def test_a_track_file_says_what_is_known_of_it(cli):
+    road = Path(__file__).resolve().parent.parent / "golden" / "lap_logs" / "road.kml"
+    said = cli("tracks", road)
+    assert "width assumed, 8 m; heights averaged" in said.out
+    assert "hartmoor" not in said.out
+    (row,) = cli("tracks", road, "--json").object["tracks"]
+    assert row["closed"]
+    assert row["climb_m"] == pytest.approx(4.0, abs=0.2)
 
 
 def test_cars(cli):

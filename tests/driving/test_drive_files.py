@@ -1,6 +1,7 @@
 """One loader for all that can be read as a drive, and the verbs that use it."""
 
 import gzip
+import os
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from trailbrake.learning.drive_sources import read_drive
 from trailbrake.record import Recording
 from trailbrake.sims.forza.tables import has_packet_columns
 
+REAL = Path(os.environ.get("TRAILBRAKE_SHARED", "")) / "data" / "forza_recorded.csv.gz"
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "lap_logs"
 
 
@@ -37,6 +39,16 @@ def test_every_kind_of_file_is_a_recording(tmp_path):
     assert "its rows count as 60 per second" in text
     assert "MoTeC log, 20 Hz" in text
     assert "Lat [deg] as latitude" in text
+
+
+@pytest.mark.skipif(not REAL.is_file(), reason="the recording is in the folder that engineers share")
+def test_a_real_session_of_free_roaming_says_what_it_lacks():
+    said = []
+    found = open_drive(REAL, say=said.append)
+    assert (len(found), found.laps) == (2785, [])
+    (lacks,) = [line for line in said if line.startswith("what it lacks: ")]
+    assert "no finished lap; the brake is never touched" in lacks
+    assert "positions" not in lacks
 
 
 def test_a_rate_is_for_tables_of_messages(tmp_path):

@@ -265,7 +265,7 @@ def test_what_was_undone_is_in_nothing_that_learns_or_sums_up(tmp_path):
     undone = record_rewound(path)
     kept, recording = np.flatnonzero(~undone), Recording.open(path)
     assert recording.undone.tolist() == undone.tolist()
-    options = LearnOptions(source=path, out=tmp_path / "map.csv")
+    options = LearnOptions(source=(path,), out=tmp_path / "map.csv")
     map_road(find("forza"), options)
     road = load_track(options.out).road
     assert road.closed

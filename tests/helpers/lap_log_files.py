@@ -56,7 +56,7 @@ def make_laps(rate=100.0, laps=3, start=-350.0, beyond=220.0):
             road,
             np.convolve(np.abs(np.r_[bend[-1001:-1], bend, bend[1:1001]]), np.full(2001, 1 / 2001), "valid"),
         )
-        return (26.0 + 22.0 * np.exp(-160.0 * slow)) * (1.0 + 0.01 * np.clip(np.floor(s / length), 0, None))
+        return (26.0 + 22.0 * np.exp(-160.0 * slow)) * (1.0 + 0.01 * np.clip(np.floor(s / length), 0, 5))
 
     fine = np.arange(start, laps * length + beyond, 0.05)
     clock = np.concatenate([[0.0], np.cumsum(0.05 / pace(fine[:-1] + 0.025))])

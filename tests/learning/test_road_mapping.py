@@ -1,9 +1,11 @@
 """A map from a slow drive through the wire, and a quick drive by that map."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.lap_log_files import make_laps, write_racebox
 
 from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving.goals import Laps
@@ -60,7 +62,7 @@ def test_a_map_learned_over_the_wire_can_be_driven(tmp_path, monkeypatch):
     assert result["width_known"] > 0.95
     offset = truth.locate_many(road.table[:, [RoadColumn.X, RoadColumn.Y]], 0)[:, 1]
     assert np.sqrt(np.mean(offset**2)) < 0.15
-    again = map_road(find("forza"), LearnOptions(source=result["recording"], out=tmp_path / "again.csv"))
+    again = map_road(find("forza"), LearnOptions(source=(Path(result["recording"]),), out=tmp_path / "again.csv"))
     assert again["length_m"] == result["length_m"]
     summary = drive(DriveFlags(sim="forza", track=str(out), car="kart", laps=1, report=False, out=tmp_path).make_spec())
     assert summary["ended"] == "done"
@@ -74,11 +76,11 @@ def test_what_cannot_be_mapped_is_said(tmp_path):
     with pytest.raises(UsageError, match="no width of a road, expected above 0 m, got 0"):
         map_road(find("forza"), LearnOptions(width=0.0))
     with pytest.raises(UsageError, match="cannot read the recording"):
-        map_road(find("forza"), LearnOptions(source=tmp_path / "none.mcap"))
+        map_road(find("forza"), LearnOptions(source=(tmp_path / "none.mcap",)))
     other = tmp_path / "other.mcap"
     other.write_text("no recording")
     with pytest.raises(DataError, match="not a recording"):
-        map_road(find("forza"), LearnOptions(source=other))
+        map_road(find("forza"), LearnOptions(source=(other,)))
 
 
 def test_what_is_refused_leaves_no_folder(tmp_path):
@@ -137,7 +139,7 @@ def test_a_part_that_was_broken_off_is_the_last(monkeypatch):
 def test_recordings_make_only_a_map(monkeypatch, tmp_path):
     edges = LearnOptions(left_edge=tmp_path / "a.mcap", right_edge=tmp_path / "b.mcap")
     assert run_parts(monkeypatch, options=edges)[0] == ["map"]
-    assert run_parts(monkeypatch, options=LearnOptions(source=tmp_path / "a.mcap"))[0] == ["map"]
+    assert run_parts(monkeypatch, options=LearnOptions(source=(tmp_path / "a.mcap",)))[0] == ["map"]
 
 
 def test_the_laps_believe_map_and_car_and_keep_what_they_learn(monkeypatch):
@@ -178,3 +180,26 @@ def test_a_second_call_drives_nothing_that_is_there(tmp_path, monkeypatch):
     second = learn_all.map_road(find("forza"), options)
     assert second == first
     assert len(list(tmp_path.glob("*.mcap"))) == drives == 1
+
+
+def test_several_laps_of_anybody_are_one_road_with_edges_where_they_went(tmp_path):
+    """Two drivers' GPS, three laps each: one keeps 5 m to the left over a part of the road."""
+    laps = make_laps(10.0, laps=3)
+    wide = np.where((laps.along % laps.length > 200.0) & (laps.along % laps.length < 400.0), 5.0, 0.0)
+    other = laps._replace(x=laps.x - wide * np.sin(laps.yaw), y=laps.y + wide * np.cos(laps.yaw))
+    sources = (write_racebox(tmp_path / "a.csv", laps), write_racebox(tmp_path / "b.csv", other))
+    result = map_road(find("forza"), LearnOptions(source=sources, out=tmp_path / "road.csv"))
+    assert result["closed"]
+    assert result["length_m"] == pytest.approx(laps.length, rel=1e-3)
+    road = load_track(tmp_path / "road.csv").road
+    left, right = (road.column(side) for side in (RoadColumn.WIDTH_LEFT, RoadColumn.WIDTH_RIGHT))
+    assert left.max() == pytest.approx(5.0 + 0.8, abs=0.4)
+    assert right == pytest.approx(4.0, abs=0.1)
+    assert (left > 4.2).mean() == pytest.approx(200.0 / laps.length, abs=0.04)
+
+
+def test_a_gpx_file_of_several_laps_is_one_road(tmp_path):
+    golden = Path(__file__).resolve().parent.parent / "golden" / "lap_logs" / "laps.gpx"
+    result = map_road(find("forza"), LearnOptions(source=(golden,), out=tmp_path / "road.csv"))
+    assert (result["closed"], result["width_known"]) == (True, 0.0)
+    assert result["length_m"] == pytest.approx(make_laps(5.0, laps=2).length, rel=2e-3)

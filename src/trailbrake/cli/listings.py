@@ -70,10 +70,14 @@ def _describe_gains(cls: Any) -> dict[str, Any]:
     }
 
 
-def tracks(*, json: JsonFlag = False) -> None:
+def tracks(*names: str, json: JsonFlag = False) -> None:
     """List the tracks, with length, width and tightest radius.
 
-    Beside these: a CSV or TOML file, gen:SEED for a random circuit, and any of them with @wet behind it.
+    Beside these: a CSV, TOML, GPX or KML file, gen:SEED for a random circuit, and any of them with @wet behind it.
+
+    Args:
+        names: only these, with what is known of them; files too.
+        json: print one JSON object on stdout.
     """
     import numpy as np
 
@@ -81,7 +85,7 @@ def tracks(*, json: JsonFlag = False) -> None:
     from trailbrake.tracks.road import RoadColumn
 
     rows: list[dict[str, Any]] = []
-    for name in track_library.track_names():
+    for name in names or track_library.track_names():
         track = track_library.load_track(name)
         road = track.road
         width = road.column(RoadColumn.WIDTH_LEFT) + road.column(RoadColumn.WIDTH_RIGHT)
@@ -92,17 +96,21 @@ def tracks(*, json: JsonFlag = False) -> None:
              "min_radius_m": float(1.0 / max(np.abs(road.column(RoadColumn.CURVATURE)).max(), 1e-6)),
              "climb_m": float(height.max() - height.min())}
         )  # fmt: skip
-    small = _miniature_tracks()
+    small = [] if names else _miniature_tracks()
     if json:
         print_json({"tracks": rows + small})
     else:
         print_table(
-            "Tracks (or a CSV or TOML file of your own, or gen:SEED for a random circuit; NAME@wet in the wet)",
+            "Tracks (or a CSV, TOML, GPX or KML file, or gen:SEED for a random circuit; NAME@wet in the wet)",
             ["name", "title", "length", "width", "tightest", "climb", ""],
             [[r["name"], r["title"], f"{r['length_m']:.0f} m", f"{r['width_m'][0]:.0f}-{r['width_m'][1]:.0f} m",
               f"{r['min_radius_m']:.0f} m" if r["min_radius_m"] < 9e5 else "straight", f"{r['climb_m']:.0f} m",
               "circuit" if r["closed"] else "open road"] for r in rows],
         )  # fmt: skip
+        for row in rows if names else ():
+            print(f"{row['name']}: {row['about']}")
+        if names:
+            return
         print_table(
             "Miniature tracks, for camera drivers (--sim trend; or a TOML file of your own, or gen:SEED)",
             ["name", "title", "length", "width", "tightest", "forks", ""],

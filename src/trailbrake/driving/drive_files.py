@@ -14,6 +14,7 @@ from trailbrake.driving.session_recording import record_session
 from trailbrake.errors import UsageError, describe_os_error
 from trailbrake.record.format import SUFFIX
 from trailbrake.record.lap_logs import describe_log, digest_file, is_lap_log, read_lap_log
+from trailbrake.record.recording_gaps import list_gaps
 from trailbrake.record.recording_reader import Recording
 from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator, load_part
@@ -39,12 +40,15 @@ def open_drive(path: Path, rate: float = 0.0, say: Callable[[str], None] = lambd
             "the file has its own times", where="--rate", hint="it is for tables of a simulator's messages"
         )
     if simulator is not None:
-        return _open_session(simulator, path, rate, say)
-    if not is_lap_log(path):
+        opened = _open_session(simulator, path, rate, say)
+    elif is_lap_log(path):
+        opened = read_lap_log(path)
+        for line in describe_log(opened):
+            say(line)
+    else:
         return Recording.open(path)
-    opened = read_lap_log(path)
-    for line in describe_log(opened):
-        say(line)
+    if gaps := list_gaps(opened):
+        say(f"what it lacks: {'; '.join(gaps)}")
     return opened
 
 

@@ -1,4 +1,4 @@
-"""Drives to learn from, in the recordings of all programs."""
+"""Drives to learn from: what `open_drive` reads, as tables."""
 
 from pathlib import Path
 

@@ -9,7 +9,8 @@ class LearnOptions:
     """A road to map.
 
     Attributes:
-        source: a recording to map instead of driving: the road must have been driven slowly by `survey`.
+        source: what to map instead of driving: a recording of `survey`, laps that anybody has driven, or a GPX or KML
+            file; repeatable: the road is that of the first, its edges where the cars of all have been.
         sim: whose wire to drive through.
         track: the embedded world's track, which the map does not look at; not named: serpent_pass. A real game has its
             own; then this is only the name of the files.
@@ -29,7 +30,7 @@ class LearnOptions:
         again: drive again what an earlier learning has driven.
     """
 
-    source: Path | None = None
+    source: tuple[Path, ...] = ()
     sim: str = "forza"
     track: str = ""
     car: str = ""
@@ -48,7 +49,7 @@ class LearnOptions:
 
     def with_defaults(self) -> "LearnOptions":
         """Return the options with a track and a car: those of the embedded world where none are named, live none."""
-        if self.live or self.source is not None or self.left_edge is not None:
+        if self.live or self.source or self.left_edge is not None:
             return self
         return replace(self, track=self.track or "serpent_pass", car=self.car or "hatchback")
 

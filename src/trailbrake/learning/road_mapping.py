@@ -28,19 +28,24 @@ from trailbrake.learning.learning_journal import LearningJournal, LearningStep, 
 from trailbrake.learning.options import LearnCarOptions, LearnOptions
 from trailbrake.learning.recorded_drive import DriveEnd, DriveTarget, RecordedDrive, record_drive
 from trailbrake.planning.course import UnmappedCourse
-from trailbrake.planning.edge_survey import survey_edges
-from trailbrake.planning.road_survey import CLOSING_DISTANCE, SurveyedRoad, survey_road
+from trailbrake.planning.edge_survey import HALF_CAR, survey_edges
+from trailbrake.planning.road_survey import CLOSING_DISTANCE, SurveyedRoad, survey_road, widen_to_places
 from trailbrake.record.file_names import safe_name
 from trailbrake.roles import Driver, HasGains
 from trailbrake.simulator import AnySimulator
 from trailbrake.tracks import road_file
+from trailbrake.tracks.geo_lines import MAX_BYTES, SUFFIXES, parse_geo_lines
+from trailbrake.tracks.geo_road import MAX_GAP
+from trailbrake.tracks.geometry import choose_origin, project_places
 from trailbrake.tracks.track_library import load_track
+from trailbrake.user_files import read_user_file
 
 Array = NDArray[np.float64]
 
 SURVEY = "survey"
 AWAY_DISTANCE = 200.0  # m from its start after which a car that comes back has been round
 NEEDS = frozenset({"x", "y", "z"})
+FINE_STEP = 5.0  # m between the places of a drive that is mapped
 FAST_LAPS = 4  # the first from rest; the plan rises in those after it
 
 
@@ -74,13 +79,17 @@ def map_road(
     if options.left_edge is not None and options.right_edge is not None:
         return _write_map(survey_edges(_read_path(options.left_edge), _read_path(options.right_edge)), options,
                           options.left_edge)  # fmt: skip
-    recording, interrupted = options.source, False
-    if recording is None:
+    sources, interrupted = options.source, False
+    if not sources:
         recording, interrupted = _resume_survey(simulator, options, live, listener)
-    opened = open_drive(recording)
-    columns = [opened.state[name][~opened.undone] for name in ("x", "y", "z", "driving_line")]
-    found = survey_road(*columns, width=options.width, wave=_weave_length(options))
-    return {**_write_map(found, options, opened.path), "interrupted": interrupted}
+        sources = (recording,)
+    surveys = [_read_survey(path) for path in sources]
+    found = survey_road(*surveys[0].T, width=options.width, wave=_weave_length(options))
+    if options.source and not np.isfinite(surveys[0][:, 3]).any():  # nothing says where its edges are
+        share = widen_to_places(found.road, np.concatenate([survey[:, :2] for survey in surveys]), HALF_CAR)
+        listener.show_message(f"the width is assumed, {options.width:g} m, and more where cars went further out: "
+                              f"{100.0 * share:.0f} % of the length")  # fmt: skip
+    return {**_write_map(found, options, sources[0]), "interrupted": interrupted}
 
 
 def map_path(options: LearnOptions, recording: Path | None = None) -> Path:
@@ -94,8 +103,29 @@ def _read_path(path: Path) -> Array:
     return np.column_stack([opened.state[name][~opened.undone] for name in ("x", "y", "z")])
 
 
+def _read_survey(path: Path) -> Array:
+    """Return x, y, z (m) and the place across the road (n, 4) of a drive, or of the lines of a GPX or KML file."""
+    if path.suffix.lower() in SUFFIXES:
+        lines = parse_geo_lines(read_user_file(path, "drive", MAX_BYTES), str(path))
+        latitude, longitude, height = np.concatenate([line[1:4] for line in lines], axis=1)
+        places = np.column_stack([*project_places(latitude, longitude, choose_origin(latitude, longitude)), height,
+                                  np.full(len(height), np.nan)])  # fmt: skip
+    else:
+        opened = open_drive(path)
+        places = np.column_stack([opened.state[name][~opened.undone] for name in ("x", "y", "z", "driving_line")])
+    places[:, 2] = np.where(np.isfinite(places[:, 2]).any(), places[:, 2], 0.0)  # flat where no height is known
+    step = np.hypot(*np.diff(places[:, :2], axis=0).T)
+    if not (step > FINE_STEP).any():
+        return places
+    # Slow receivers: straight lines between places that a road can join.
+    counts = np.nan_to_num(np.where(step <= MAX_GAP, np.ceil(step / FINE_STEP), 1.0), nan=1.0)
+    parts = enumerate(counts.astype(int).tolist())
+    at = np.concatenate([np.linspace(k, k + 1, count, endpoint=False) for k, count in parts])
+    return np.column_stack([np.interp(at, np.arange(len(places)), column) for column in places.T])
+
+
 def _write_map(found: SurveyedRoad, options: LearnOptions, recording: Path) -> JsonObject:
-    drawn = options.source is not None or options.left_edge is not None
+    drawn = bool(options.source) or options.left_edge is not None
     out = map_path(options, recording if drawn else None)
     road_file.write_road(out, found.road)
     return {
@@ -192,7 +222,7 @@ def learn_road_and_car(
     """
     listener = listener or SilentListener()
     result = map_road(simulator, options, live, listener)
-    if options.source is not None or options.left_edge is not None or result["interrupted"]:
+    if options.source or options.left_edge is not None or result["interrupted"]:
         return result
     car = car_options(options, result["track"])
     learned = learn_car_file(simulator, car, live, listener)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from trailbrake.errors import DataError
 from trailbrake.planning.spline import resample_path
 from trailbrake.tracks.road import Road
+from trailbrake.tracks.road_columns import RoadColumn
 
 Array = NDArray[np.float64]
 ComplexPath = NDArray[np.complex128]
@@ -37,6 +38,8 @@ MIN_ALIGNMENT = 0.7  # cosine between the courses of two passes of a place
 MAX_STEP_UP = 4.0  # m between their heights: a bridge is another place
 MAX_DETOUR = 200.0  # m of all later rounds that may lie beside the first one
 ALIGNMENTS = 4
+EDGE_WINDOW = 20.0  # m of road over which the outermost place of all drives is an edge
+MOST_BESIDE = 8.0  # m from the middle of a road at which a car is still on it, and not in the pits
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,30 @@ def survey_road(
         runoff_left=runoff, runoff_right=runoff,
     )  # fmt: skip
     return SurveyedRoad(road, float(live.mean()), usual)
+
+
+def widen_to_places(road: Road, places: Array, half_car: float) -> float:
+    """Move the edges of a road outward to where cars have been, and return the share of its length that is wider.
+
+    Args:
+        road: whose table is changed.
+        places: (n, 2) m, world, x and y of cars on it; those further from its middle than MOST_BESIDE were beside it.
+        half_car: m from the middle of a car to the outer side of its wheels.
+    """
+    found = road.locate_many(places[np.isfinite(places).all(axis=1)])
+    beside = np.abs(found[:, 1]) <= MOST_BESIDE
+    rows = np.clip((found[beside, 0] / road.spacing).astype(int), 0, len(road.table) - 1)
+    reach = int(0.5 * EDGE_WINDOW / road.spacing)
+    wider = np.zeros(len(road.table), np.bool_)
+    for column, sign in ((RoadColumn.WIDTH_LEFT, 1.0), (RoadColumn.WIDTH_RIGHT, -1.0)):
+        edge = np.zeros(len(road.table))
+        np.maximum.at(edge, rows, sign * found[beside, 1] + half_car)
+        padded = np.pad(edge, 2 * reach, mode="wrap" if road.closed else "edge")
+        largest = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1).max(axis=1)
+        smooth = np.convolve(largest, np.full(2 * reach + 1, 1.0 / (2 * reach + 1)), "valid")
+        wider |= smooth > road.column(column)
+        road.table[:, column] = np.maximum(road.column(column), smooth)
+    return float(wider.mean())
 
 
 def _resample_drive(x: Array, y: Array, z: Array, place: Array) -> tuple[ComplexPath, Array, Array]:

@@ -31,9 +31,7 @@ def measure_geo_lines(lines: Sequence[GeoLine], where: str) -> MeasuredPoints:
     Raises:
         DataError: too few points, a gap, or a line that goes round more than once.
     """
-    origin = choose_origin(
-        *(np.concatenate([getattr(line, name) for line in lines]) for name in ("latitude", "longitude"))
-    )
+    origin = choose_origin(*np.concatenate([line[1:3] for line in lines], axis=1))
     chains = _join_lines([_project_line(line, origin) for line in lines])
     chain = max(chains, key=lambda each: float(np.hypot(*np.diff(each[:, :2], axis=0).T).sum()))
     notes = [f"east and north of {math.degrees(origin[0]):.1f}, {math.degrees(origin[1]):.1f} degrees"]

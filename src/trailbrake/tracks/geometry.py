@@ -119,7 +119,7 @@ _EQUATOR, _FLATTENING = 6_378_137.0, 1.0 / 298.257223563  # m, of WGS 84
 def choose_origin(latitude: Array, longitude: Array) -> tuple[float, float]:
     """Return the origin of the plane for places (rad): the tenth of a degree nearest to their middle.
 
-    So files of one place have the same plane, of all programs and wherever they begin.
+    So files of one place have the same plane, wherever they begin.
     """
     middle = float(np.median(latitude)), float(np.median(longitude))
     return round(middle[0] / _ORIGIN_STEP) * _ORIGIN_STEP, round(middle[1] / _ORIGIN_STEP) * _ORIGIN_STEP

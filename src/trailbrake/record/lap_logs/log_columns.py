@@ -1,8 +1,8 @@
 """From the channels of a lap log to columns of ours: one time, SI units, places in m, signs of ISO 8855.
 
 Units are those that the log states. Where it states none, and to test what it states, values are compared with what
-follows from the places: the speed along them, its change, the turn of the path. What cannot be decided is left out, and
-what was decided is a note.
+follows from the places: the speed along them, its change, the turn of the path. What cannot be decided is left out,
+and what was decided is a note.
 """
 
 import math
