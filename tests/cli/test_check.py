@@ -16,6 +16,7 @@ from trailbrake.record import Recording, export_csv
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "trailbrake"
+LOGS = ROOT / "tests" / "golden" / "lap_logs"
 MISSPELLED = """from trailbrake import Controls
 
 
@@ -58,6 +59,9 @@ FINE = (
     ("line.csv", lambda p: copied(p, keep_line(0.5)), "a line of "),
     ("points.csv", lambda p: write(p, "x_m,y_m,w_tr_right_m,w_tr_left_m\n" + "".join(
         f"{100 * np.cos(a):.3f},{100 * np.sin(a):.3f},5,5\n" for a in np.linspace(0, 6.2, 100))), "a circuit of 6"),
+    ("laps.ld", lambda p: copied(p, LOGS / "laps.ld"), "MoTeC log of A. Person, lake car, Round the lake: 1718 ticks"),
+    ("road.kml", lambda p: copied(p, LOGS / "road.kml"), "a circuit of 1175 m"),
+    ("laps.kml", lambda p: copied(p, LOGS / "laps.kml"), "KML file of Round the lake: 430 ticks, 2 laps, best 0:34.5"),
     ("mine.py", lambda p: copied(p, ROOT / "examples/ten_line_driver.py"), "a driver that needs speed, x, y, yaw"),
 )  # fmt: skip
 

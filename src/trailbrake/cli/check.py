@@ -15,8 +15,8 @@ _SIMULATOR = re.compile(rb"^SIMULATOR\b", re.MULTILINE)
 def check(files: list[Path], /, *, json: JsonFlag = False) -> int:
     """Say of each file what it is and that it is fine, or what is wrong with it.
 
-    A track, a car, a line, a drive, gains, a recording, a table of a drive, a policy, a driver (.py, .fmu), a simulator
-    (.py), a race day.
+    A track, a car, a line, a drive, gains, a recording, laps of other tools, a table of a drive, a policy, a driver
+    (.py, .fmu), a simulator (.py), a race day.
 
     Args:
         files: which.
@@ -40,7 +40,8 @@ def _find_check(path: Path) -> Callable[[Path], str]:
     """Return what checks a file of this kind; UsageError where there is no such kind."""
     checks: dict[str, Callable[[Path], str]] = {
         ".py": _check_code, ".fmu": _check_driver, ".npz": _check_driver, ".mcap": _check_recording, ".csv": _check_csv,
-        ".toml": _check_values, ".json": _check_values,
+        ".toml": _check_values, ".json": _check_values, ".gpx": _check_places, ".kml": _check_places,
+        **dict.fromkeys((".ld", ".ibt", ".nmea", ".txt"), _check_recording),
     }  # fmt: skip
     if path.suffix not in checks:
         raise UsageError("no kind of file that can be checked", where=str(path), expected=", ".join(checks))
@@ -75,14 +76,15 @@ def _raise_first(problems: list[str]) -> None:
 
 
 def _check_recording(path: Path) -> str:
-    from trailbrake.record import Recording
+    from trailbrake.driving.drive_files import open_drive
 
-    recording = Recording.open(path)
+    recording = open_drive(path)
     about = [str(recording.about[key]) for key in ("driver", "car", "track") if recording.about.get(key)]
     laps = f"{len(recording.laps)} lap{'' if len(recording.laps) == 1 else 's'}"
     best = f", best {format_lap_time(recording.laps.best().time_s)}" if recording.laps else ""
     cut = "; its end is missing" if recording.truncated else ""
-    return f"a recording of {', '.join(about) or 'a drive'}: {len(recording)} ticks, {laps}{best}{cut}"
+    kind = recording.about["log"]["kind"] if "log" in recording.about else "a recording"
+    return f"{kind} of {', '.join(about) or 'a drive'}: {len(recording)} ticks, {laps}{best}{cut}"
 
 
 def _check_csv(path: Path) -> str:
@@ -93,7 +95,18 @@ def _check_csv(path: Path) -> str:
         return f"a line of {len(read_line(path).columns['s_m'])} points"
     if is_drive_table(path):
         return f"a table of a drive, {len(read_csv_columns(path)[0]['time'])} rows"
-    return _check_track(path)
+    return _check_places(path)
+
+
+def _check_places(path: Path) -> str:
+    """Say what a table, or a file of places, is: a road, else laps; what is wrong with it is what a road says."""
+    try:
+        return _check_track(path)
+    except DataError as error:
+        try:
+            return _check_recording(path)
+        except DataError:
+            raise error from None
 
 
 def _check_track(path: Path) -> str:
