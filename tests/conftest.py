@@ -35,12 +35,30 @@ settings.register_profile("quick", parent=settings.get_profile("seeded"), max_ex
 settings.load_profile("seeded")
 
 
+COMPILE = """
+import tempfile
+from trailbrake.cli.main import run_command_line
+
+with tempfile.TemporaryDirectory() as folder:
+    for sim in ("assetto", "trend"):
+        run_command_line(["drive", "--sim", sim, "--seconds=0.3", "--no-report", "--out", folder])
+"""
+compiler = pytest.StashKey["subprocess.Popen[bytes]"]()
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Compile what all drives need once, while the processes of a run collect: else each would compile it by itself."""
-    if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
+    if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput") and _collects_all(config):
         quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        compiler = subprocess.Popen([sys.executable, "-m", "trailbrake.driving.precompile"], **quiet)
-        config.add_cleanup(compiler.wait)
+        config.stash[compiler] = subprocess.Popen([sys.executable, "-c", COMPILE], **quiet)
+        config.add_cleanup(config.stash[compiler].wait)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_node_collection_finished(node: Any) -> None:
+    """Begin when the kernels are there."""
+    if compiler in node.config.stash:
+        node.config.stash[compiler].wait()
 
 
 @pytest.hookimpl(optionalhook=True)
