@@ -1,6 +1,6 @@
 """`trailbrake` as a process of its own, and what it says while it runs.
 
-Programs are forked from a process that has imported the package already, so that a start costs a tenth. The start
+On Linux programs are forked from a process that has imported the package already: a start costs a third. The start
 itself is tested by processes that start from nothing: `tests/cli/test_main.py`, `tests/test_package.py`.
 """
 
@@ -19,7 +19,7 @@ IMPORTED = [
     "trailbrake.drivers.line_track", "trailbrake.sims.assetto.host", "trailbrake.sims.beamng.host",
     "trailbrake.sims.forza.host", "trailbrake.sims.trend.host", "trailbrake.world.plant",
 ]  # fmt: skip
-if sys.platform != "win32":
+if sys.platform == "linux":  # elsewhere a system's libraries may not stand a fork
     forking = multiprocessing.get_context("forkserver")
     forking.set_forkserver_preload(IMPORTED)
 
@@ -94,7 +94,7 @@ def start_trailbrake(*words, **environment):
     """Start `trailbrake` with pipes that nobody reads yet."""
     environment = {**os.environ, **{name: str(value) for name, value in environment.items()}}
     words = [str(word) for word in words]
-    if sys.platform != "win32":
+    if sys.platform == "linux":
         return ForkedProcess(words, environment)
     return subprocess.Popen(
         [sys.executable, "-m", "trailbrake", *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
