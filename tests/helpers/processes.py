@@ -4,6 +4,7 @@ On Linux programs are forked from a process that has imported the package alread
 itself is tested by processes that start from nothing: `tests/cli/test_main.py`, `tests/test_package.py`.
 """
 
+import atexit
 import json
 import multiprocessing
 import os
@@ -87,7 +88,10 @@ def _run_trailbrake(words, environment, folder, streams):
     sys.stderr = os.fdopen(2, "w", buffering=1)
     from trailbrake.__main__ import main
 
-    main()
+    try:
+        main()
+    finally:
+        atexit._run_exitfuncs()  # as at the end of any program; a copy leaves them out
 
 
 def start_trailbrake(*words, **environment):
