@@ -1,5 +1,6 @@
 import json
 import math
+import re
 
 import pytest
 
@@ -48,3 +49,40 @@ def test_names_in_tables_and_notices_cannot_steer_a_terminal(capsys):
     assert "?]0;owned?" in said.out
     assert said.err == "car ?31m\n"
     assert not {"\x1b", "\x9b", "\x07"} & {*said.out, *said.err}
+
+
+HEADER = ["sim", "track", "car", "driver", "believes", "condition", "laps", "best", "ratio", "lost", "off", "outcome"]
+CELLS = [
+    ["assetto", track, "hatchback", "line_follow", "the truth", condition, "2 of 2", "1:08.123", "+0.52 %", "+0.31 s",
+     "0, 0.0 s", "clean"]
+    for track in ("pinegrove", "hartmoor") for condition in ("dry", "wet=0.5")
+]  # fmt: skip
+
+
+def lines_at_80(monkeypatch, capsys, rows):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    print_table("Cells", HEADER, rows)
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out).splitlines()
+    assert max(map(len, lines[1:])) <= 80
+    return lines
+
+
+def test_on_a_narrow_terminal_equal_columns_are_said_once(monkeypatch, capsys):
+    lines = lines_at_80(monkeypatch, capsys, CELLS)
+    assert lines[:3] == [
+        "Cells", "all: car hatchback, driver line_follow, believes the truth, laps 2 of 2, best",
+        "  1:08.123, ratio +0.52 %, lost +0.31 s, off 0, 0.0 s, outcome clean",
+    ]  # fmt: skip
+    assert [line.split() for line in lines[3:5]] == [["sim", "track", "condition"], ["assetto", "pinegrove", "dry"]]
+    assert len(lines) == 8
+
+
+def test_on_a_narrow_terminal_rows_that_differ_are_paragraphs_of_whole_words(monkeypatch, capsys):
+    rows = [[cell + "x" * k for cell in row] for k, row in enumerate(CELLS)]
+    lines = lines_at_80(monkeypatch, capsys, rows)
+    assert lines[0] == "Cells"
+    assert lines[1].startswith("assetto: track pinegrove, car hatchback, driver line_follow,")
+    assert sum(line.startswith("assetto") for line in lines) == 4
+    said = " ".join(" ".join(lines[1:]).split())
+    assert all(cell in said for row in rows for cell in row)

@@ -3,14 +3,19 @@
 import json
 import math
 import sys
+import textwrap
 import webbrowser
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from trailbrake.errors import replace_controls
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
 
 OpenFlag = Annotated[bool, Parameter(name="--open", negative=(), help="Open the page in the browser.")]
 JsonFlag = Annotated[bool, Parameter(name="--json", negative=(), help="Print one JSON object on stdout.")]
@@ -48,23 +53,56 @@ def open_page(page: str | Path | None, wanted: bool) -> None:
 def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]], *, has_ids: bool = False) -> None:
     """Print a table on stdout; where the first column `has_ids`, which people copy, these are never broken.
 
-    Columns in which no row has more than "-" are left out.
+    Columns in which no row has more than "-" are left out. Where the terminal is too narrow for the words of all
+    columns, those that are the same in all rows are said once, above; if that is not enough, each row is a paragraph.
     """
     from rich.console import Console
+
+    lines = list(rows)
+    kept = [i for i in range(len(header)) if not lines or any(row[i] not in ("", "-") for row in lines)]
+    # Into a pipe there is no width to respect; 200 keeps one row on one line.
+    console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 200)
+    console.print(replace_controls(title), style="bold", markup=False, highlight=False, soft_wrap=True)
+
+    def print_paragraph(name: str, row: Sequence[str], columns: Sequence[int]) -> None:
+        text = ", ".join(f"{header[i]} {row[i]}".strip() for i in columns if row[i] not in ("", "-"))
+        for line in textwrap.wrap(replace_controls(f"{name}: {text}"), console.width, subsequent_indent="  ",
+                                  break_long_words=False, break_on_hyphens=False):  # fmt: skip
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+    table = _make_table(header, lines, kept, has_ids)
+    if len(lines) > 1 and not _fits(console, table):
+        same = [i for i in kept[1:] if all(row[i] == lines[0][i] for row in lines)]
+        kept = [i for i in kept if i not in same]
+        if same:
+            print_paragraph("all", lines[0], same)
+        table = _make_table(header, lines, kept, has_ids)
+    if _fits(console, table):
+        console.print(table)
+    else:
+        for row in lines:
+            print_paragraph(row[kept[0]], row, kept[1:])
+
+
+def _make_table(header: Sequence[str], lines: list[Sequence[str]], kept: list[int], has_ids: bool) -> "Table":
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, header_style="bold cyan")
-    lines = list(rows)
-    kept = [i for i in range(len(header)) if not lines or any(row[i] not in ("", "-") for row in lines)]
     for i in kept:
         table.add_column(header[i], overflow="fold", no_wrap=has_ids and i == 0)
     for row in lines:
         table.add_row(*(Text(replace_controls(row[i])) for i in kept))  # names may hold what would be markup
-    # Into a pipe there is no width to respect; 200 keeps one row on one line.
-    console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 200)
-    console.print(replace_controls(title), style="bold", markup=False, highlight=False, soft_wrap=True)
-    console.print(table)
+    return table
+
+
+def _fits(console: "Console", table: "Table") -> bool:
+    """Return whether no word of a table is broken."""
+    words = [
+        max(map(len, " ".join([str(column.header), *map(str, column.cells)]).split()), default=0)
+        for column in table.columns
+    ]
+    return sum(words) + 2 * len(words) <= console.width
 
 
 def format_camera(figures: dict[str, Any]) -> str:
