@@ -26,6 +26,7 @@ class Driver(LineFollow):
 
     def __init__(self, seed: float = 0.0) -> None:
         super().__init__(learn=0.0)
+        self.seed = seed
         self._rng = np.random.default_rng(int(seed))
 
     def reset(self, course: Course) -> None:

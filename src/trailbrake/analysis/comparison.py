@@ -113,6 +113,8 @@ class Comparison:
     def name_lap(self, index: int) -> str:
         """Return a label for a lap: the recording's, and the number of the lap."""
         lap = self.laps[index]
+        if not lap.number:  # planned
+            return self.drives[lap.source].label
         number = f"lap {lap.number}" if lap.finished else "unfinished lap"
         return f"{self.drives[lap.source].label}, {number}" if len(self.drives) > 1 else number
 
@@ -145,7 +147,7 @@ def compare_drives(drives: Sequence[DriveChoice], reference: int = 0) -> Compari
     candidates = [i for i, lap in enumerate(laps) if not reference or lap.source == reference - 1]
     chosen = min(candidates, key=lambda i: _rank_lap(laps[i]))
     track = find_recorded_track(drives[laps[chosen].source].recording.about.get("track"))
-    corners = title_corners(_find_zones(common, laps, chosen), common, track)
+    corners = title_corners(find_zones(common, laps, chosen), common, track)
     consistency = tuple(_measure_consistency(found, corners) for found in located)
     every = [lap for found in located for lap in found if lap.finished and lap.valid]
     step = min(COARSEST_STEP, max(FINEST_STEP, math.ceil(common.length / GRID_POINTS * 10.0) / 10.0))
@@ -157,7 +159,7 @@ def compare_drives(drives: Sequence[DriveChoice], reference: int = 0) -> Compari
         reference=chosen,
         losses=tuple(_rank_losses(laps, i, chosen, corners) for i in range(len(laps))),
         consistency=consistency,
-        theoretical_s=_add_best_zones(every, corners),
+        theoretical_s=add_best_zones(every, corners),
         grid=np.arange(int(common.length / step) + 1, dtype=np.float64) * step,
         notes=tuple(_list_notes(drives, common, laps)),
     )
@@ -183,7 +185,14 @@ def _choose_laps(drive: DriveChoice, found: list[LocatedLap], drives: Sequence[D
     return sorted([lap for lap in ranked if lap.finished][: MAX_COMPARED + 1] or ranked[:1], key=lambda lap: lap.number)
 
 
-def _find_zones(common: CommonLine, laps: Sequence[LocatedLap], reference: int) -> list[Corner]:
+def find_zones(common: CommonLine, laps: Sequence[LocatedLap], reference: int) -> list[Corner]:
+    """Return the corners of a line with their zones, which cover the lap.
+
+    Args:
+        common: the line.
+        laps: that slow down for them.
+        reference: index of the lap whose curvature counts where there is no line.
+    """
     if common.line is not None:
         bends = find_line_corners(common.line)
     else:
@@ -225,25 +234,26 @@ def _measure_loss(lap: LocatedLap, reference: LocatedLap, corner: Corner) -> Cor
     return CornerLoss(corner, mine, best, lost, phases, difference, advise_corner(mine, best, lost, phases))
 
 
-def _zone_times(laps: Sequence[LocatedLap], corners: Sequence[Corner]) -> Array:
+def measure_zones(laps: Sequence[LocatedLap], corners: Sequence[Corner]) -> Array:
     """Return (laps, zones) times in s."""
     marks = np.array([corners[0].start, *(corner.end for corner in corners)]) if corners else np.zeros(1)
     return np.array([np.diff(lap.interpolate("time", marks)) for lap in laps]).reshape(len(laps), len(corners))
 
 
-def _add_best_zones(laps: Sequence[LocatedLap], corners: Sequence[Corner]) -> float:
+def add_best_zones(laps: Sequence[LocatedLap], corners: Sequence[Corner]) -> float:
+    """Return the best time of every zone over all laps together, s; NaN without laps or corners."""
     if not laps or not corners:
         return math.nan
     # A lap from rest has its time before the line; the zones begin at the line.
     before = min(float(lap.find_time(0.0)) for lap in laps)
-    return float(_zone_times(laps, corners).min(axis=0).sum()) + (before if math.isfinite(before) else 0.0)
+    return float(measure_zones(laps, corners).min(axis=0).sum()) + (before if math.isfinite(before) else 0.0)
 
 
 def _measure_consistency(found: Sequence[LocatedLap], corners: Sequence[Corner]) -> DriveConsistency:
     laps = [lap for lap in found if lap.finished and lap.valid]
     laps = [lap for lap in laps if not lap.from_rest] or laps  # a start from rest says nothing about the others
     times = np.array([lap.time_s for lap in laps])
-    zones = _zone_times(laps, corners)
+    zones = measure_zones(laps, corners)
     points = np.array([[measure_corner(lap, corner).brake_point for corner in corners] for lap in laps])
     points = points.reshape(len(laps), len(corners))
     return DriveConsistency(
@@ -251,7 +261,7 @@ def _measure_consistency(found: Sequence[LocatedLap], corners: Sequence[Corner])
         best_s=float(times.min()) if laps else math.nan,
         mean_s=float(times.mean()) if laps else math.nan,
         deviation_s=_deviate(times),
-        theoretical_s=_add_best_zones(laps, corners),
+        theoretical_s=add_best_zones(laps, corners),
         corner_deviations_s=tuple(_deviate(zones[:, k]) for k in range(len(corners))),
         brake_deviations_m=tuple(_deviate(points[:, k]) for k in range(len(corners))),
     )

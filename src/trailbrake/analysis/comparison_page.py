@@ -49,7 +49,7 @@ def write_comparison(comparison: Comparison, out: str | Path) -> Path:
 
 def render_comparison(comparison: Comparison) -> str:
     """Return the page."""
-    data = json.dumps(_chart_data(comparison), separators=(",", ":"), allow_nan=False)
+    data = json.dumps(make_chart_data(comparison), separators=(",", ":"), allow_nan=False)
     return render_page(
         "compare/compare.html",
         styles=(*REPORT_STYLES, "compare/compare.css"),
@@ -70,7 +70,7 @@ def describe_comparison(comparison: Comparison) -> JsonObject:
         "basis": comparison.line.basis,
         "length_m": comparison.line.length,
         "reference": comparison.reference,
-        "theoretical_s": _known(comparison.theoretical_s),
+        "theoretical_s": known_or_none(comparison.theoretical_s),
         "notes": list(comparison.notes),
         "corners": [
             {"name": c.name, "side": _side(c.sign), "start_m": c.start, "entry_m": c.entry, "apex_m": c.apex,
@@ -86,8 +86,8 @@ def describe_comparison(comparison: Comparison) -> JsonObject:
                 "valid": lap.valid,
                 "finished": lap.finished,
                 "from_rest": lap.from_rest,
-                "clock_error_s": _known(lap.clock_error_s),
-                "gap_s": _known(_find_gap(comparison, i)),
+                "clock_error_s": known_or_none(lap.clock_error_s),
+                "gap_s": known_or_none(_find_gap(comparison, i)),
                 "corners": [_describe_loss(loss) for loss in comparison.losses[i]],
             }
             for i, lap in enumerate(comparison.laps)
@@ -97,19 +97,20 @@ def describe_comparison(comparison: Comparison) -> JsonObject:
                 "recording": str(drive.recording.path),
                 "label": drive.label,
                 "laps": even.laps,
-                "best_s": _known(even.best_s),
-                "mean_s": _known(even.mean_s),
-                "deviation_s": _known(even.deviation_s),
-                "theoretical_s": _known(even.theoretical_s),
-                "corner_deviation_s": [_known(value) for value in even.corner_deviations_s],
-                "brake_point_deviation_m": [_known(value) for value in even.brake_deviations_m],
+                "best_s": known_or_none(even.best_s),
+                "mean_s": known_or_none(even.mean_s),
+                "deviation_s": known_or_none(even.deviation_s),
+                "theoretical_s": known_or_none(even.theoretical_s),
+                "corner_deviation_s": [known_or_none(value) for value in even.corner_deviations_s],
+                "brake_point_deviation_m": [known_or_none(value) for value in even.brake_deviations_m],
             }
             for drive, even in zip(comparison.drives, comparison.consistency, strict=True)
         ],
     }  # fmt: skip
 
 
-def _known(value: float) -> float | None:
+def known_or_none(value: float) -> float | None:
+    """Return a number as JSON has it: None for NaN and infinity."""
     return value if math.isfinite(value) else None
 
 
@@ -130,19 +131,20 @@ def _find_gap(comparison: Comparison, index: int) -> float:
 def _describe_loss(loss: CornerLoss) -> JsonObject:
     return {
         "name": loss.corner.name,
-        "lost_s": _known(loss.lost_s),
-        "lost_entry_s": _known(loss.phases.entry),
-        "lost_middle_s": _known(loss.phases.middle),
-        "lost_exit_s": _known(loss.phases.exit),
-        "command_difference": _known(loss.command_difference),
+        "lost_s": known_or_none(loss.lost_s),
+        "lost_entry_s": known_or_none(loss.phases.entry),
+        "lost_middle_s": known_or_none(loss.phases.middle),
+        "lost_exit_s": known_or_none(loss.phases.exit),
+        "command_difference": known_or_none(loss.command_difference),
         "advice": loss.advice,
-        "lap": _describe_figures(loss.figures),
-        "reference": _describe_figures(loss.reference),
+        "lap": describe_figures(loss.figures),
+        "reference": describe_figures(loss.reference),
     }
 
 
-def _describe_figures(figures: CornerFigures) -> JsonObject:
-    return {name: _known(value) for name, value in vars(figures).items()}
+def describe_figures(figures: CornerFigures) -> JsonObject:
+    """Return the figures of a lap in a corner as JSON values."""
+    return {name: known_or_none(value) for name, value in vars(figures).items()}
 
 
 def _title(comparison: Comparison) -> str:
@@ -174,10 +176,11 @@ def _lap_rows(comparison: Comparison) -> str:
             f"<td>{dearest}</td>",
         ]
         rows.append(f"<tr>{''.join(cells)}</tr>")
-    return _table(("lap", "time", "gap s", "valid", "costs most"), rows)
+    return make_table(("lap", "time", "gap s", "valid", "costs most"), rows)
 
 
-def _table(heads: tuple[str, ...], rows: list[str]) -> str:
+def make_table(heads: tuple[str, ...], rows: list[str]) -> str:
+    """Return a table of finished rows."""
     head = "".join(f"<th scope='col'>{name}</th>" for name in heads)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
@@ -187,7 +190,7 @@ def _corner_tables(comparison: Comparison) -> str:
     for i, losses in enumerate(comparison.losses):
         if not losses:
             continue
-        table = f"<div class='scroll'>{_table(_HEADS, [_corner_row(loss, i) for loss in losses])}</div>"
+        table = f"<div class='scroll'>{make_table(_HEADS, [_corner_row(loss, i) for loss in losses])}</div>"
         name = escape_html(comparison.name_lap(i))
         if not parts:
             parts.append(f"<h2>Where {name} loses time, most expensive first</h2>{table}")
@@ -204,14 +207,14 @@ def _corner_row(loss: CornerLoss, index: int) -> str:
         f"<td class='{kind}'>{f'{loss.lost_s:+.3f}' if math.isfinite(loss.lost_s) else '-'}</td>",
         f"<td class='advice'>{escape_html(loss.advice)}</td>",
         *(
-            _pair(head, getattr(mine, name), getattr(best, name), factor)
+            make_pair(head, getattr(mine, name), getattr(best, name), factor)
             for head, (name, factor) in zip(_HEADS[3:], _FIGURES, strict=True)
         ),
     ]
     return f"<tr data-index='{index}' data-corner='{loss.corner.number}' tabindex='0'>{''.join(cells)}</tr>"
 
 
-def _pair(head: str, mine: float, best: float, factor: float) -> str:
+def make_pair(head: str, mine: float, best: float, factor: float) -> str:
     """Return a cell with a figure and its difference from the reference's; a phone shows its column's head in it."""
     if not math.isfinite(mine):
         return f"<td data-head='{head}'>-</td>"
@@ -234,10 +237,10 @@ def _consistency_table(comparison: Comparison) -> str:
         cells = "".join(f"<td>{escape_html(text)}</td>" for text in texts)
         rows.append(f"<tr><th scope='row'>{escape_html(drive.label)}</th>{cells}</tr>")
     heads = ("drive", "valid laps", "best", "mean", "deviation", "best of every corner", "least even corner")
-    return f"<h2>Consistency</h2><div class='consistency'>{_table(heads, rows)}</div>"
+    return f"<h2>Consistency</h2><div class='consistency'>{make_table(heads, rows)}</div>"
 
 
-def _chart_data(comparison: Comparison) -> JsonObject:
+def make_chart_data(comparison: Comparison) -> JsonObject:
     """Return what the scripts of the report's page draw, with the corners and the reference."""
     grid = comparison.grid
     road = next((d.recording.road_map for d in comparison.drives if d.recording.road_map is not None), None)

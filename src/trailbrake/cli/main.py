@@ -31,7 +31,7 @@ _DEFAULT_SIM: dict[str, str] = {
 # The verbs as `--help` shows them.
 _GROUPS = {
     "Drive": ("drive", "race"),
-    "Look at drives": ("runs", "report", "steward", "compare", "replay", "watch", "export", "leaderboard"),
+    "Look at drives": ("runs", "report", "steward", "compare", "coach", "replay", "watch", "export", "leaderboard"),
     "Games": ("setup", "doctor", "verify", "sniff", "probe", "serve", "sim", "record", "pad-check"),
     "Make faster": ("learn", "line", "reference", "tune", "train", "evaluate", "export-fmu"),
     "Lists": ("sims", "drivers", "tracks", "cars", "check", "bench"),
@@ -50,6 +50,7 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "", 
     from trailbrake.cli import (
         bench,
         check,
+        coach,
         compare,
         drive,
         evaluate,
@@ -89,6 +90,7 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "", 
     app.command(report.report)
     app.command(steward.steward)
     app.command(compare.compare)
+    app.command(coach.coach)
     app.command(runs.runs)
     app.command(export.export)
     app.command(watch.build_watch_command(simulator), name="watch")

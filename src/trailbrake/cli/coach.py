@@ -1,0 +1,118 @@
+"""`coach`: a person's own laps, what their car could do there, and what to change first."""
+
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from trailbrake.cli.output import JsonFlag, OpenFlag, format_lap_time, open_page, print_json, print_notice
+from trailbrake.cli.runs import find_recording
+from trailbrake.cli.terminal_progress import TaskProgress
+from trailbrake.coaching.options import CoachOptions
+from trailbrake.errors import TrailbrakeError, UsageError, replace_controls
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trailbrake.analysis.comparison import DriveChoice
+    from trailbrake.coaching.coach_session import CoachReport
+
+WIDTH = 79
+ROWS_UNUSED = 6
+
+
+def coach(
+    drives: Annotated[list[str], Parameter(consume_multiple=True)],
+    *,
+    options: Annotated[CoachOptions | None, Parameter(name="*")] = None,
+    open: OpenFlag = False,
+    json: JsonFlag = False,
+) -> None:
+    """Coach your own laps: your best, what your car could do on that road, and what to change first.
+
+    Args:
+        drives: recordings of one person in one car on one road: files, runs by id, `last` or `best`; laps of other
+            tools as well.
+        options: road, car and page.
+        open: open the page in the browser.
+        json: print one JSON object on stdout.
+    """
+    from trailbrake.coaching.coach_page import describe_report, write_coach_page
+    from trailbrake.coaching.coach_session import coach_laps
+
+    options = options or CoachOptions()
+    choices, refused = _open_drives(drives)
+    with TaskProgress("coaching", wanted=not json):
+        report = coach_laps(choices, options, print_notice)
+    page = None
+    if options.page and report.chosen.laps:
+        first = choices[0].recording.path
+        page = write_coach_page(report, options.out or first.with_name(f"{first.stem}_coach.html"))
+    open_page(page, open)
+    if json:
+        print_json({**describe_report(report), "refused": refused, "page": page and str(page)})
+        return
+    for line in _list_lines(report):
+        print(replace_controls(line))
+    if page is not None:
+        print(page)
+
+
+def _open_drives(names: list[str]) -> "tuple[list[DriveChoice], list[str]]":
+    """Return what can be read, and a line for what cannot; UsageError where nothing can."""
+    from trailbrake.analysis.comparison import DriveChoice
+    from trailbrake.driving.drive_files import open_drive
+
+    found, refused = [], []
+    for name in names:
+        try:
+            path: Path = find_recording(name)
+            found.append(DriveChoice(open_drive(path, say=print_notice), path.stem))
+        except TrailbrakeError as error:
+            refused.append(str(error))
+            print_notice(f"not used: {error}")
+    if not found:
+        raise UsageError("nothing to coach", where="coach", expected="a recording that can be read",
+                         hint="trailbrake runs lists those of this machine")  # fmt: skip
+    return found, refused
+
+
+def _list_lines(report: "CoachReport") -> "Iterator[str]":
+    """Yield the report as lines of at most WIDTH characters."""
+    chosen, limit = report.chosen, report.limit
+    yield f"used: {len(chosen.laps)} laps of {len(chosen.drives)} recordings"
+    for unused in chosen.unused[:ROWS_UNUSED]:
+        lap = f" lap {unused.number}" if unused.number else ""
+        yield from _wrap(f"not used: {unused.label}{lap}: {unused.reason}")
+    if len(chosen.unused) > ROWS_UNUSED:
+        yield f"and {len(chosen.unused) - ROWS_UNUSED} more that are not used"
+    if chosen.laps:
+        yield f"your best {format_lap_time(report.best_s)}; your best sections together" \
+              f" {format_lap_time(report.ideal_s)}"  # fmt: skip
+    if limit is not None:
+        yield from _wrap(f"your car at its limit {format_lap_time(limit.time_s)} ({format_lap_time(limit.least_s)} to"
+                         f" {format_lap_time(limit.most_s)} with a chance of 95 %), {limit.made_by}; you use"
+                         f" {report.share:.0%} of its grip in most corners")  # fmt: skip
+    for number, finding in enumerate(report.findings):
+        place = finding.corner.name if finding.corner is not None else "everywhere"
+        head = "FIRST" if number == 0 else "then"
+        yield ""
+        yield from _wrap(f"{head} {place}: {finding.advice}")
+        yield from _wrap(f"  costs {finding.cost_s:.2f} s a lap, give or take {finding.error_s:.2f}; chance that it is"
+                         f" true {min(finding.chance, 0.99):.0%}")  # fmt: skip
+        if finding.evidence:
+            yield from _wrap(f"  {finding.evidence}")
+    if chosen.laps and not report.findings:
+        yield ""
+        yield from _wrap("No habit stands out: no corner costs more than the others do at your pace.")
+        worst = max((gap for gap in report.gaps if gap.corner.number), key=lambda gap: gap.to_best_s, default=None)
+        if worst is not None and worst.to_best_s > 0.0:
+            yield from _wrap(f"Most to gain by what you did once: {worst.corner.name}, {worst.to_best_s:.2f} s.")
+    for note in report.notes:
+        yield from _wrap(note)
+
+
+def _wrap(text: str) -> list[str]:
+    indent = "  " if text.startswith("  ") else ""
+    return textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent="  ")

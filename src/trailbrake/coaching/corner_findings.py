@@ -1,0 +1,202 @@
+"""What a person does otherwise in one corner than in the others, what it costs, and how sure that is.
+
+The chance of a finding comes from how much the person's corners differ among themselves, and from the spread of the
+laps: one corner that is unlike the others is a habit, a driver who is slow everywhere has none.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from trailbrake.analysis.corner_advice import PhaseLosses, advise_corner
+from trailbrake.analysis.corner_figures import CornerFigures, measure_corner
+from trailbrake.analysis.corners import Corner
+from trailbrake.analysis.lap_location import LocatedLap
+from trailbrake.analysis.reference_line import Array
+from trailbrake.coaching.outliers import find_outliers
+from trailbrake.coaching.pace_model import PaceModel
+
+LEAST_COST = 0.05  # s a lap, below which nothing is worth a word
+LEAST_LAPS = 3
+LEAST_CORNERS = 5
+USUAL_COST = 0.02  # s per root of a second in a zone: how much corners differ of a person without a habit
+USUAL_UNEVENNESS = 0.6  # of the logarithm of the spread from lap to lap
+Kind = Literal["pace", "evenness", "shifting"]
+# Figures that show a habit: the sign of what costs time, and how much corners differ of a person without one, m or m/s.
+_SIGNS = (("brake_point", -1.0, 2.5), ("min_speed", -1.0, 0.4), ("throttle_point", 1.0, 4.0))
+_PLACES = ("brake_point", "brake_end", "turn_in", "min_speed_at", "throttle_point", "full_throttle")
+_SPEEDS = ("min_speed", "entry_speed", "exit_speed")
+
+
+@dataclass(frozen=True)
+class Habit:
+    """Something to change.
+
+    Attributes:
+        kind: pace: slow in one corner; evenness: a corner is driven otherwise in each lap; shifting: the gears.
+        corner: where; None: everywhere.
+        cost_s: s a lap.
+        error_s: standard error of that, s.
+        chance: that it is there, 0..1.
+        advice: what to change.
+        evidence: the figures behind it.
+        own: the person's usual figures in the corner.
+        expected: those at the person's usual pace.
+    """
+
+    kind: Kind
+    corner: Corner | None
+    cost_s: float
+    error_s: float
+    chance: float
+    advice: str
+    evidence: str
+    own: CornerFigures | None = None
+    expected: CornerFigures | None = None
+
+
+def average_figures(figures: Sequence[CornerFigures]) -> CornerFigures:
+    """Return the median figures of laps in one corner; a place that most laps have not is NaN."""
+    values = {}
+    for name in vars(figures[0]):
+        column = np.array([getattr(each, name) for each in figures])
+        known = column[np.isfinite(column)]
+        values[name] = float(np.median(known)) if 2 * len(known) > len(column) else math.nan
+    return CornerFigures(**values)
+
+
+def find_slow_corners(model: PaceModel, laps: Sequence[LocatedLap], zone_times: Array) -> list[Habit]:
+    """Return the corners that cost more than the person's usual pace explains.
+
+    Besides its time, what is done otherwise there shows a habit: a brake point that is early, a speed that is low, a
+    throttle that is late, by more than in the other corners.
+
+    Args:
+        model: planned laps.
+        laps: the person's.
+        zone_times: (laps, zones) s.
+    """
+    bends = [k for k, corner in enumerate(model.corners) if corner.number]
+    if len(laps) < LEAST_LAPS or len(bends) < LEAST_CORNERS:
+        return []
+    corners = [model.corners[k] for k in bends]
+    times = zone_times[:, bends]
+    mean = np.median(times, axis=0)
+    error = 1.25 * times.std(axis=0, ddof=1) / math.sqrt(len(laps))  # of a median
+    weight = np.sqrt(mean)  # what differs from corner to corner adds up along it
+    slower = (mean - model.expect_times(model.share)[bends]) / weight
+    planned = [measure_corner(model.lap, corner) for corner in corners]
+    driven = [[measure_corner(lap, corner) for lap in laps] for corner in corners]
+    own = [average_figures(figures) for figures in driven]
+    chances = dict(find_outliers(slower, error / weight, USUAL_COST))
+    for name, sign, usual in _SIGNS:
+        gaps = np.array([sign * (getattr(a, name) - getattr(b, name)) for a, b in zip(own, planned, strict=True)])
+        known = np.flatnonzero(np.isfinite(gaps))
+        spreads = [np.nanstd([getattr(each, name) for each in driven[k]]) for k in known]
+        for place, chance in find_outliers(gaps[known], np.array(spreads) / math.sqrt(len(laps)), usual):
+            chances[int(known[place])] = max(chance, chances.get(int(known[place]), 0.0))
+    rest = np.array([slower[k] for k in range(len(bends)) if k not in chances])
+    figures = calibrate_figures(planned, own)
+    findings = []
+    for k, chance in chances.items():
+        cost = float((slower[k] - np.median(rest)) * weight[k])
+        if cost < LEAST_COST:
+            continue
+        phases = _split_phases(model, laps, bends[k])
+        findings.append(Habit(
+            "pace", corners[k], cost, math.hypot(float(error[k]), float(rest.std(ddof=1) * weight[k])), chance,
+            advise_corner(own[k], figures[k], cost, phases), describe_evidence(own[k], figures[k]), own[k], figures[k],
+        ))  # fmt: skip
+    return findings
+
+
+def _split_phases(model: PaceModel, laps: Sequence[LocatedLap], k: int) -> PhaseLosses:
+    """Return where in a corner the time is lost against the usual pace, s."""
+    corner = model.corners[k]
+    marks = np.array([corner.start, corner.entry, corner.exit, corner.end])
+    own = np.median([np.diff(lap.interpolate("time", marks)) for lap in laps], axis=0)
+    return PhaseLosses(*(own - np.diff(model.lap.interpolate("time", marks))).tolist())
+
+
+def calibrate_figures(planned: Sequence[CornerFigures], own: Sequence[CornerFigures]) -> list[CornerFigures]:
+    """Return planned figures moved by what the person's differ from them in most corners.
+
+    A pedal is not an acceleration, and a person who brakes a little early everywhere has that pace: what counts in a
+    corner is what is different there.
+    """
+    moved: list[dict[str, float]] = [{} for _ in planned]
+    for name in (*_PLACES, *_SPEEDS, "apex_offset"):
+        gap = np.array([getattr(a, name) - getattr(b, name) for a, b in zip(own, planned, strict=True)])
+        for k, values in enumerate(moved):
+            others = np.delete(gap, k)
+            others = others[np.isfinite(others)]
+            value = getattr(planned[k], name)
+            values[name] = value + float(np.median(others)) if len(others) else value
+    return [
+        replace(figures, **values, brake_peak=person.brake_peak, gear=person.gear)
+        for figures, person, values in zip(planned, own, moved, strict=True)
+    ]
+
+
+def describe_evidence(own: CornerFigures, other: CornerFigures) -> str:
+    """Return the figures in which two differ, in a line."""
+    rows = (("brake at", "brake_point", 1.0, "m"), ("turn in at", "turn_in", 1.0, "m"),
+            ("slowest", "min_speed", 3.6, "km/h"), ("throttle at", "throttle_point", 1.0, "m"),
+            ("exit", "exit_speed", 3.6, "km/h"), ("off the middle at the apex", "apex_offset", 1.0, "m"))  # fmt: skip
+    parts = []
+    for said, name, factor, unit in rows:
+        mine, theirs = getattr(own, name) * factor, getattr(other, name) * factor
+        if math.isfinite(mine - theirs) and abs(mine - theirs) >= 1.0:
+            parts.append(f"{said} {mine:.0f} instead of {theirs:.0f} {unit}")
+    return "; ".join(parts)
+
+
+def find_uneven_corners(corners: Sequence[Corner], laps: Sequence[LocatedLap], zone_times: Array) -> list[Habit]:
+    """Return the corners that are driven otherwise in each lap, more than the others.
+
+    Args:
+        corners: with their zones.
+        laps: the person's.
+        zone_times: (laps, zones) s.
+    """
+    bends = [k for k, corner in enumerate(corners) if corner.number]
+    if len(laps) < LEAST_LAPS + 1 or len(bends) < LEAST_CORNERS:
+        return []
+    times = zone_times[:, bends]
+    off = np.abs(times - np.median(times, axis=0))  # Brown and Forsythe's measure of spread
+    weight = np.sqrt(np.median(times, axis=0))
+    mean = off.mean(axis=0) / weight
+    found = find_outliers(
+        np.log(np.maximum(mean, 1e-4)), np.full(len(bends), 0.75 / math.sqrt(len(laps))), USUAL_UNEVENNESS
+    )
+    findings = []
+    for place, chance in found:
+        k = bends[place]
+        own = times[:, place]
+        cost = float(own.mean() - own.min() - _usual_excess(times, weight, place))
+        if cost < LEAST_COST:
+            continue
+        figures = [measure_corner(lap, corners[k]) for lap in laps]
+        findings.append(Habit(
+            "evenness", corners[k], cost, float(own.std(ddof=1)) / math.sqrt(len(laps)), chance,
+            _advise_evenness(figures, own, cost), f"{own.min():.2f} to {own.max():.2f} s in its zone",
+        ))  # fmt: skip
+    return findings
+
+
+def _usual_excess(times: Array, weight: Array, place: int) -> float:
+    """Return by how much the mean is above the best in a corner that is as even as the others, s."""
+    excess = (times.mean(axis=0) - times.min(axis=0)) / weight
+    return float(np.median(np.delete(excess, place)) * weight[place])
+
+
+def _advise_evenness(figures: Sequence[CornerFigures], times: Array, cost: float) -> str:
+    best = figures[int(np.argmin(times))]
+    points = np.array([each.brake_point for each in figures])
+    if np.isfinite(points).sum() >= LEAST_LAPS and np.nanstd(points) >= 2.0:
+        return (f"Brake at the same place, {best.brake_point:.0f} m, as in your best lap there: it moves by"
+                f" {np.ptp(points[np.isfinite(points)]):.0f} m, which costs {cost:.2f} s in the mean lap.")  # fmt: skip
+    return f"Drive it as in your best lap there: its time changes from lap to lap, which costs {cost:.2f} s."

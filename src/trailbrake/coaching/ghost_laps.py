@@ -1,0 +1,110 @@
+"""Laps that the learned car drives in the embedded world: at a person's pace, and at the limit. They are kept.
+
+What a car does between brake and throttle is in no planned speed: a driver of ours who uses as much of the grip as the
+person is the better measure of what a corner takes at that pace.
+"""
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from trailbrake.analysis.lap_location import CommonLine, LocatedLap, locate_laps
+from trailbrake.coaching.pace_model import repeat_lap
+from trailbrake.config import lines_folder
+from trailbrake.drivers.line_follow import Driver as LineFollow
+from trailbrake.driving.session.drive_session import drive
+from trailbrake.errors import DataError, TrailbrakeError
+from trailbrake.optimal.line_session import plan_line
+from trailbrake.optimal.options import LineOptions
+from trailbrake.planning.course import GRIP_MARGIN, Course
+from trailbrake.planning.line_file import car_digest, road_digest
+from trailbrake.record.recording_reader import Recording
+from trailbrake.roles import Driver
+from trailbrake.world.car_scaling import scale_car
+
+PACE_LAPS, LIMIT_LAPS = 3, 5  # the first from rest; at the limit laps find the rest of the grip
+WIRE = "forza"
+SHARE_STEP = 0.01  # of the grip, by which a kept lap may be another's
+LIMIT_BY = "line_track"
+
+
+def coach_folder() -> Path:
+    """Return the folder of kept roads, cars and laps: beside that of the lines."""
+    return lines_folder().parent / "coach"
+
+
+class Place(NamedTuple):
+    """Where laps are driven: names or files of a track and a car, and what is in them."""
+
+    track: str
+    car: str
+    course: Course
+
+    @property
+    def folder(self) -> Path:
+        """Where its laps are kept."""
+        key = f"{road_digest(self.course.track.road)} {car_digest(self.course.known_car())}"
+        return coach_folder() / hashlib.sha256(key.encode()).hexdigest()[:24]
+
+
+class PacedDriver(LineFollow):
+    """`line_follow` that uses a share of the car's grip.
+
+    Args:
+        share: of the envelope.
+    """
+
+    def __init__(self, share: float) -> None:
+        super().__init__(learn=0.0)
+        self.share = share
+
+    def reset(self, course: Course) -> None:
+        """Plan with the share."""
+        super().reset(Course(course.track, scale_car(course.known_car(), grip=self.share / GRIP_MARGIN)))
+
+
+def drive_at_pace(place: Place, share: float, common: CommonLine) -> tuple[LocatedLap, float]:
+    """Return a lap of the learned car at a share of the grip, rounded to SHARE_STEP, and the share.
+
+    Raises:
+        DataError: it could not be driven.
+    """
+    rounded = round(share / SHARE_STEP) * SHARE_STEP
+    recording = _drive_once(place, f"pace{rounded:.2f}", PacedDriver(rounded), PACE_LAPS)
+    return _choose_lap(recording, common), rounded
+
+
+def drive_at_limit(place: Place, common: CommonLine, show_message: Callable[[str], None]) -> tuple[LocatedLap, str]:
+    """Return the best lap of `line_track` in the learned car, and what line it holds.
+
+    Raises:
+        DataError: it could not be driven.
+    """
+    line = "its own line"
+    try:
+        planned = plan_line(LineOptions(track=place.track, car=place.car, report=False, out=place.folder / "line.csv"))
+        line = "the minimum-time line"
+        if not planned["cached"]:
+            show_message(f"planned the minimum-time line in {planned['seconds']:.0f} s")
+    except TrailbrakeError as error:
+        show_message(f"no minimum-time line: {error}")
+    return _choose_lap(_drive_once(place, "limit", LIMIT_BY, LIMIT_LAPS), common), line
+
+
+def _drive_once(place: Place, name: str, driver: Driver | str, laps: int) -> Recording:
+    folder = place.folder / name
+    kept = sorted(folder.glob("*.mcap"))
+    if not kept:
+        summary = drive(driver=driver, sim=WIRE, track=place.track, car=place.car, laps=laps, report=False,
+                        out=str(folder))  # fmt: skip
+        kept = [Path(str(summary["recording"]))]
+    return Recording.open(kept[-1])
+
+
+def _choose_lap(recording: Recording, common: CommonLine) -> LocatedLap:
+    laps = [lap for lap in locate_laps(recording, 0, common, 12) if lap.finished and lap.valid and not lap.from_rest]
+    if not laps:
+        raise DataError("the learned car did not get round", where=str(recording.path), expected="a clean lap")
+    best = min(laps, key=lambda lap: lap.time_s)
+    return repeat_lap(best, common.length) if common.line is not None and common.line.closed else best

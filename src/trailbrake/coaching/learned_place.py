@@ -1,0 +1,146 @@
+"""The road and the car of a person's laps: named, else the road of the laps and the car that they show.
+
+Both become files in the cache folder, so that laps can be driven with them.
+"""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from msgspec.structs import replace
+
+from trailbrake.cars.car_library import load_car
+from trailbrake.cars.learned import Uncertainty
+from trailbrake.coaching.ghost_laps import Place, coach_folder
+from trailbrake.coaching.lap_choice import ChosenLaps
+from trailbrake.coaching.options import CoachOptions
+from trailbrake.errors import DataError, TrailbrakeError
+from trailbrake.learning.drive_sources import read_drive
+from trailbrake.learning.identification.car_file_writer import format_car
+from trailbrake.learning.identification.drive_table import DriveTable, join_tables
+from trailbrake.learning.identification.learned_car import LearnedCar, learn_car
+from trailbrake.planning.course import Course
+from trailbrake.planning.road_survey import survey_road
+from trailbrake.tracks import road_file
+from trailbrake.tracks.track import Track
+from trailbrake.tracks.track_library import load_track
+
+LEARNING_S = 900.0  # s of driving that a car is learned from: the recordings of the best laps
+MOST_ROWS = 60_000  # rows that a car is learned from
+NEAR_ROAD = 8.0  # m, median distance of the laps from the middle of a road that is theirs
+SURVEY_WAVE = 60.0  # m, of weaves: laps have none, and the width is given
+
+
+@dataclass(frozen=True)
+class LearnedPlace:
+    """Where a person has driven, and with what.
+
+    Attributes:
+        place: track and car as files or names, and the course.
+        doubt: how sure the car's figures are; None: the car was named.
+        shown: combined slip of the axle that was used more, over that of its peak; NaN where it is not known.
+        notes: what is not known, one line each.
+    """
+
+    place: Place
+    doubt: Uncertainty | None
+    shown: float
+    notes: tuple[str, ...]
+
+
+def learn_place(chosen: ChosenLaps, options: CoachOptions, show_message: Callable[[str], None]) -> LearnedPlace:
+    """Return the road and the car of laps.
+
+    Raises:
+        TrailbrakeError: the road or the car cannot be found.
+    """
+    track, name, notes = _find_track(chosen, options)
+    if options.car:
+        car = load_car(options.car)
+        return LearnedPlace(Place(name, options.car, Course(track, car)), None, float("nan"), tuple(notes))
+    show_message("learning the car from the laps")
+    learned = _learn_car(chosen)
+    car = replace(learned.car, uncertainty=None)
+    path = _keep_file(f"{_digest(format_car(learned, car))}.toml", format_car(learned, car))
+    fit = learned.tyres
+    shown = max(fit.used_front, fit.used_rear) if fit is not None else 0.0
+    notes += [f"Not learned of the car: {text}." for text in learned.missing]
+    return LearnedPlace(Place(name, str(path), Course(track, load_car(str(path)))), learned.car.uncertainty, shown,
+                        tuple(notes))  # fmt: skip
+
+
+def _find_track(chosen: ChosenLaps, options: CoachOptions) -> tuple[Track, str, list[str]]:
+    """Return the track, its name or file, and what is not known of it."""
+    recorded = next((str(d.recording.about["track"]) for d in chosen.drives if d.recording.about.get("track")), "")
+    for name in filter(None, (options.track, recorded)):
+        try:
+            track = load_track(name)
+        except TrailbrakeError:
+            if name == options.track:
+                raise
+            continue
+        away = _measure_distance(chosen, track)
+        if away <= NEAR_ROAD:
+            return track, name, []
+        if name == options.track:
+            raise DataError("the laps were not driven on this track", where=f"--track {name}",
+                            expected="laps on its road", got=f"a median of {away:.0f} m from its middle")  # fmt: skip
+    road = survey_road(*_read_path(chosen), width=options.width, wave=SURVEY_WAVE).road
+    digest = hashlib.sha256(road.table.tobytes()).hexdigest()[:24]
+    path = _keep_file(f"{digest}.csv", "")
+    road_file.write_road(path, road)
+    return load_track(str(path)), str(path), [
+        f"The road is that of the laps: its middle is where you drove, {options.width:g} m wide by assumption"
+        " (--width). --track names a measured one."
+    ]  # fmt: skip
+
+
+def _measure_distance(chosen: ChosenLaps, track: Track) -> float:
+    """Return the median distance of the best lap from the middle of a road, m."""
+    lap = min(chosen.laps, key=lambda lap: lap.time_s)
+    points = np.column_stack([lap.channels["x"], lap.channels["y"]])
+    points = points[np.isfinite(points).all(axis=1)]
+    if len(points) < 10:
+        raise DataError("the laps have no positions", where="coach", expected="x and y of the car",
+                        hint="without them laps are compared with each other only")  # fmt: skip
+    return float(np.median(np.abs(track.road.locate_many(points)[:, 1])))
+
+
+def _read_path(chosen: ChosenLaps) -> tuple[np.ndarray, ...]:
+    """Return x, y, z and the place across the road of all laps of the recording that has most of them."""
+    counts = [sum(lap.source == k for lap in chosen.laps) for k in range(len(chosen.drives))]
+    recording = chosen.drives[int(np.argmax(counts))].recording
+    first = min(lap.first for lap in recording.laps)
+    rows = slice(first, max(lap.row for lap in recording.laps))
+    kept = ~recording.undone[rows]
+    x, y, z = (recording.state[name][rows][kept] for name in ("x", "y", "z"))
+    if not np.isfinite(x).any():
+        raise DataError("the laps have no positions", where=str(recording.path), expected="x and y of the car",
+                        hint="without them laps are compared with each other only")  # fmt: skip
+    return x, y, np.nan_to_num(z), np.full(len(x), np.nan)
+
+
+def _learn_car(chosen: ChosenLaps) -> LearnedCar:
+    best = {k: min((lap.time_s for lap in chosen.laps if lap.source == k), default=np.inf)
+            for k in range(len(chosen.drives))}  # fmt: skip
+    tables: list[DriveTable] = []
+    for number in sorted(best, key=lambda k: best[k]):
+        if tables and sum(table.seconds() for table in tables) > LEARNING_S:
+            break
+        tables.append(read_drive(chosen.drives[number].recording.path, len(tables)))
+    table = join_tables(tables)
+    return learn_car(table.take(np.arange(min(len(table), MOST_ROWS))))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+def _keep_file(name: str, text: str) -> Path:
+    """Write a file into the cache folder and return where it is."""
+    path = coach_folder() / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path

@@ -1,0 +1,89 @@
+"""The limit lap: what the learned car could do on the road, and between which times it is all but certainly."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from trailbrake.analysis.lap_location import CommonLine, LocatedLap
+from trailbrake.cars.learned import Uncertainty
+from trailbrake.coaching.ghost_laps import drive_at_limit
+from trailbrake.coaching.learned_place import LearnedPlace
+from trailbrake.coaching.pace_model import plan_lap
+from trailbrake.errors import TrailbrakeError
+from trailbrake.learning.identification.figure_uncertainty import UNLEARNED_GRIP
+from trailbrake.learning.identification.learned_value import NORMAL_95
+from trailbrake.planning.course import GRIP_MARGIN, Course, path_shapes
+from trailbrake.planning.envelope import Envelope
+from trailbrake.planning.speed_profile import compute_profile
+
+
+@dataclass(frozen=True)
+class LimitLap:
+    """What the car could do.
+
+    Attributes:
+        lap: of the learned car.
+        time_s: s; no more than the person's best sections together.
+        least_s, most_s: s, between which the limit is with a chance of 95 %.
+        made_by: how it was made, for people.
+    """
+
+    lap: LocatedLap
+    time_s: float
+    least_s: float
+    most_s: float
+    made_by: str
+
+
+def find_limit_lap(
+    learned: LearnedPlace, common: CommonLine, ideal_s: float, show_message: Callable[[str], None], *, drive: bool
+) -> LimitLap:
+    """Return the limit lap.
+
+    Args:
+        learned: road and car.
+        common: the line of the person's laps.
+        ideal_s: s, the person's best sections together: the car can do that.
+        show_message: takes lines about what is under way.
+        drive: plan the line by optimal control and drive it; else the default line is planned only.
+    """
+    course = learned.place.course
+    lap, made_by = plan_lap(course, common), "planned on the default line, not driven"
+    if drive:
+        try:
+            lap, line = drive_at_limit(learned.place, common, show_message)
+            made_by = f"driven by line_track on {line} in the learned car"
+        except TrailbrakeError as error:
+            show_message(f"the limit lap is planned only: {error}")
+    deviation = measure_deviation(course, learned.doubt, learned.shown) if learned.doubt is not None else 0.0
+    least, most = (min(lap.time_s + sign * NORMAL_95 * deviation, ideal_s) for sign in (-1.0, 1.0))
+    return LimitLap(lap, min(lap.time_s, ideal_s), least, most, made_by)
+
+
+def measure_deviation(course: Course, doubt: Uncertainty, shown: float) -> float:
+    """Return the standard deviation of the limit's lap time by the doubt of the car's figures, s.
+
+    Args:
+        course: with the learned car.
+        doubt: its.
+        shown: slip over that of the peak to which the tyres were driven; what is above was never seen, and is doubted
+            as much as in the class of cars.
+    """
+    usual = _plan_time(course, course.envelope, GRIP_MARGIN)
+    unseen = UNLEARNED_GRIP * (1.0 - min(shown, 1.0)) if math.isfinite(shown) else UNLEARNED_GRIP
+    grip = math.hypot(doubt.lateral_grip, unseen)
+    limits = course.envelope
+    weaker = limits._replace(pull=np.where(limits.pull > 0.0, (1.0 - doubt.drive_force) * limits.pull, limits.pull))
+    parts = (
+        _plan_time(course, limits, GRIP_MARGIN * (1.0 - grip)) - usual,
+        _plan_time(course, weaker, GRIP_MARGIN) - usual,
+    )
+    return math.hypot(*parts)
+
+
+def _plan_time(course: Course, limits: Envelope, margin: float) -> float:
+    line = course.line
+    return compute_profile(path_shapes(line), line.spacing, line.closed, limits, start=-1.0 if line.closed else 0.0,
+                           margin=margin).lap_time  # fmt: skip

@@ -1,0 +1,50 @@
+import pytest
+from helpers.compared_drives import record_laps
+
+
+@pytest.fixture
+def drives(tmp_path):
+    return [record_laps(tmp_path / f"{name}.mcap", laps=3, driver="me")[0] for name in ("one", "two")]
+
+
+def test_the_verb_says_what_was_used_and_writes_the_page(cli, drives):
+    said = cli("coach", *drives, "--no-limit")
+    assert said.code == 0
+    lines = said.out.splitlines()
+    assert lines[0] == "used: 4 laps of 2 recordings"
+    assert any(line.startswith("your best 0:") for line in lines)
+    page = drives[0].with_name("one_coach.html")
+    assert lines[-1] == str(page)
+    assert all(len(line) <= 79 for line in lines[:-1])
+    assert "Your laps" in page.read_text("utf-8")
+
+
+def test_the_values_are_one_object(cli, drives):
+    found = cli("coach", *drives, "--no-limit", "--no-page", "--json").object
+    assert [lap["number"] for lap in found["laps"]] == [2, 3, 2, 3]
+    assert found["ideal_s"] <= found["best_s"]
+    assert found["page"] is None
+    assert found["findings"] == []
+
+
+def test_what_cannot_be_read_is_one_line_and_the_rest_is_coached(cli, drives, tmp_path):
+    (tmp_path / "notes.txt").write_text("no laps")
+    said = cli("coach", drives[0], tmp_path / "notes.txt", tmp_path / "none.mcap", "--no-limit", "--no-page")
+    assert said.code == 0
+    assert len([line for line in said.err if line.startswith("not used:")]) == 2
+    assert said.out.splitlines()[0] == "used: 2 laps of 1 recordings"
+    assert "nothing to coach" in cli("coach", tmp_path / "notes.txt").err[-1]
+
+
+def test_a_drive_without_laps_invents_nothing(cli, tmp_path):
+    path, _ = record_laps(tmp_path / "a.mcap", laps=1)
+    lines = cli("coach", path, "--no-limit").out.splitlines()
+    assert lines[0] == "used: 0 laps of 1 recordings"
+    assert "nothing can be compared" in " ".join(lines)
+    assert not any("FIRST" in line for line in lines)
+
+
+def test_laps_that_are_not_of_the_named_track_are_refused_with_the_distance(cli, drives):
+    lines = cli("coach", *drives, "--track", "pinegrove", "--no-limit", "--no-page").out.splitlines()
+    assert "not driven on this track" in " ".join(line.strip() for line in lines)
+    assert any(line.startswith("your best") for line in lines)

@@ -1,0 +1,64 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers.coached_laps import make_corners, make_laps, make_model
+
+from trailbrake.analysis.comparison import measure_zones
+from trailbrake.analysis.corner_figures import measure_corner
+from trailbrake.coaching.corner_findings import (
+    calibrate_figures,
+    describe_evidence,
+    find_slow_corners,
+    find_uneven_corners,
+)
+
+
+@pytest.mark.parametrize("number", [2, 4, 8])
+def test_a_corner_that_costs_more_than_the_pace_explains_is_found_with_its_cost(number):
+    laps = make_laps(np.random.default_rng(number), lost={number: 0.4})
+    model, times = make_model(laps)
+    found = find_slow_corners(model, laps, times)
+    assert [finding.corner.number for finding in found] == [number]
+    assert found[0].cost_s == pytest.approx(0.4, abs=0.06)
+    assert found[0].chance >= 0.95
+
+
+def test_a_person_who_is_slow_everywhere_has_no_habit():
+    named = 0
+    model, _ = make_model(make_laps(np.random.default_rng(0), share=0.8))
+    for seed in range(40):
+        laps = make_laps(np.random.default_rng(seed), share=0.8)
+        times = measure_zones(laps, make_corners())
+        model = replace(model, share=model.find_usual_share(np.median(times, axis=0)))
+        named += bool(find_slow_corners(model, laps, times)) or bool(find_uneven_corners(make_corners(), laps, times))
+    assert named <= 2
+
+
+def test_a_corner_that_is_driven_otherwise_in_each_lap_is_found():
+    laps = make_laps(np.random.default_rng(7), laps=12, uneven={5: 0.6})
+    times = make_model(laps)[1]
+    found = find_uneven_corners(make_corners(), laps, times)
+    assert [finding.corner.number for finding in found] == [5]
+    assert found[0].kind == "evenness"
+    assert 0.1 < found[0].cost_s < 0.5
+
+
+def test_two_laps_say_nothing_of_habits():
+    laps = make_laps(np.random.default_rng(8), laps=2, lost={4: 0.5})
+    model, times = make_model(laps)
+    assert not find_slow_corners(model, laps, times)
+    assert not find_uneven_corners(make_corners(), laps, times)
+
+
+def test_a_brake_point_that_is_early_everywhere_is_the_pace_and_no_fault_of_a_corner():
+    lap = make_laps(np.random.default_rng(9), laps=1)[0]
+    planned = [measure_corner(lap, corner) for corner in make_corners()]
+    braked = [k for k, figures in enumerate(planned) if np.isfinite(figures.brake_point)]
+    own = [vars(figures) | {"brake_point": figures.brake_point - (12.0 if k == braked[2] else 4.0)}
+           for k, figures in enumerate(planned)]  # fmt: skip
+    own = [type(planned[0])(**values) for values in own]
+    moved = calibrate_figures(planned, own)
+    assert moved[braked[0]].brake_point - own[braked[0]].brake_point == pytest.approx(0.0, abs=1e-6)
+    assert moved[braked[2]].brake_point - own[braked[2]].brake_point == pytest.approx(8.0, abs=1e-6)
+    assert "brake at" in describe_evidence(own[braked[2]], moved[braked[2]])

@@ -1,0 +1,45 @@
+import pytest
+from helpers.coached_laps import make_place
+
+from trailbrake.analysis.lap_location import CommonLine
+from trailbrake.analysis.reference_line import make_line
+from trailbrake.cars.car_library import load_car
+from trailbrake.coaching.ghost_laps import PacedDriver, Place, coach_folder, drive_at_pace
+from trailbrake.planning.course import GRIP_MARGIN, Course
+from trailbrake.tracks.road_columns import RoadColumn
+from trailbrake.tracks.track_library import load_track
+
+
+def test_a_paced_driver_plans_the_lap_of_its_share():
+    course, _ = make_place()
+    driver = PacedDriver(0.8)
+    driver.reset(course)
+    wanted = course.plan_speeds(driver.line, start=-1.0, margin=0.8).speed
+    assert driver.plan.speeds == pytest.approx(wanted, rel=0.03)
+    full = PacedDriver(GRIP_MARGIN)
+    full.reset(course)
+    assert full.plan.speeds == pytest.approx(course.profile.speed, rel=1e-9)
+
+
+def test_laps_of_other_cars_and_roads_are_kept_apart(monkeypatch, tmp_path):
+    monkeypatch.setenv("TRAILBRAKE_LINES", str(tmp_path / "lines"))
+    course, _ = make_place()
+    other = make_place(car="hatchback")[0]
+    folders = {Place("pinegrove", "gt3", each).folder for each in (course, other)}
+    assert len(folders) == 2
+    assert all(folder.parent == coach_folder() == tmp_path / "coach" for folder in folders)
+
+
+@pytest.mark.slow
+def test_a_lap_at_a_pace_is_driven_once_and_as_quick_as_planned(monkeypatch, tmp_path):
+    monkeypatch.setenv("TRAILBRAKE_LINES", str(tmp_path / "lines"))
+    course = Course(load_track("kartwerk"), load_car("hatchback"))
+    road = course.track.road
+    line = make_line(road.column(RoadColumn.X), road.column(RoadColumn.Y), road.closed)
+    common, place = CommonLine(line, line.length, "centre line", True), Place("kartwerk", "hatchback", course)
+    lap, share = drive_at_pace(place, 0.804, common)
+    planned = course.plan_speeds(course.line, start=-1.0, margin=0.8).lap_time
+    assert share == pytest.approx(0.8)
+    assert lap.time_s == pytest.approx(planned, rel=0.05)
+    monkeypatch.setattr("trailbrake.coaching.ghost_laps.drive", None)
+    assert drive_at_pace(place, 0.8, common)[0].time_s == lap.time_s

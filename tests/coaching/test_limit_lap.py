@@ -1,0 +1,46 @@
+import numpy as np
+import pytest
+from helpers.coached_laps import make_laps, make_place
+from msgspec.structs import replace
+
+from trailbrake.cars.learned import Uncertainty
+from trailbrake.coaching.ghost_laps import Place
+from trailbrake.coaching.learned_place import LearnedPlace
+from trailbrake.coaching.limit_lap import find_limit_lap, measure_deviation
+
+DOUBT = Uncertainty(source="made", lateral_grip=0.03, braking=0.03, drive_force=0.03, downforce=0.03, steer_angle=0.1,
+                    delay=0.01)  # fmt: skip
+
+
+def find(ideal_s, shown=1.0, doubt=DOUBT):
+    course, common = make_place()
+    learned = LearnedPlace(Place("pinegrove", "gt3", course), doubt, shown, ())
+    return find_limit_lap(learned, common, ideal_s, lambda text: None, drive=False)
+
+
+def test_the_doubt_is_what_the_lap_takes_longer_with_that_much_less_grip_and_engine():
+    course, _ = make_place()
+    usual, weak = course.profile.lap_time, course.plan_speeds(course.line, start=-1.0, margin=0.97 * 0.97).lap_time
+    grip = replace(DOUBT, drive_force=0.0)
+    assert measure_deviation(course, grip, 1.0) == pytest.approx(weak - usual, rel=1e-6)
+    assert measure_deviation(course, DOUBT, 1.0) > measure_deviation(course, grip, 1.0)
+
+
+def test_tyres_that_never_showed_their_peak_leave_a_wider_interval():
+    widths = [limit.most_s - limit.least_s for limit in (find(99.0, shown) for shown in (1.0, 0.8, 0.5, float("nan")))]
+    assert widths[0] < widths[1] < widths[2] <= widths[3]
+
+
+def test_the_limit_is_no_slower_than_what_the_person_has_done():
+    free = find(99.0)
+    assert free.least_s < free.time_s < free.most_s
+    done = find(free.time_s - 0.2)
+    assert done.time_s == done.most_s == free.time_s - 0.2
+    assert done.least_s < done.time_s
+
+
+def test_a_named_car_is_not_doubted():
+    limit = find(99.0, doubt=None)
+    assert limit.least_s == limit.time_s == limit.most_s
+    assert "not driven" in limit.made_by
+    assert make_laps(np.random.default_rng(0), laps=1)[0].time_s > limit.time_s
