@@ -97,6 +97,7 @@ class Batch:
         self._grip_factor = 1.0  # of the ground, over the track's own
         self._track_grip: Array | None = None  # columns of the segment table at factor 1, once it changes
         self._tyre_heat, self._maps_separated, self.collisions_enabled = tyre_heat, False, True
+        self._update_wakes: Callable[..., object] | None = None
         self._has_wakes = slipstream and group_size > 1
         self.cars: Any = _allocate_aligned(count, ControlRow.COUNT * lanes, self.dtype)
         models = {id(car): car for car in cars}
