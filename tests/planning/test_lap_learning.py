@@ -11,10 +11,10 @@ from trailbrake.planning.lap_learning import (
     CAUTIOUS_LIMITS,
     FALLEN_RESERVE,
     LEAST_FACTOR,
-    LEAST_RAISE,
     MOST_PROVEN,
     OFF_ROAD_STEP,
     PEAK_LIMITS,
+    ROOM_GAIN,
     STATION,
     LapLearning,
     LapSample,
@@ -53,9 +53,9 @@ def test_margin_raises_the_plan_by_a_step_a_lap_up_to_a_bound():
     assert learning.laps == 21
 
 
-@pytest.mark.parametrize(("slip", "risen"), [(0.5, 1.04 * (1.0 + LIMITS.most_raise)), (LIMITS.target_slip, 1.0)])
-def test_where_a_lap_had_no_margin_the_factor_makes_up_for_an_estimate_that_may_rise(slip, risen):
-    learning, rise = circuit(), 1.04
+@pytest.mark.parametrize("slip", [0.5, LIMITS.target_slip])
+def test_where_a_lap_had_no_margin_the_factor_makes_up_for_an_estimate_that_may_rise(slip):
+    learning, rise, risen = circuit(), 1.04, 1.0 + ROOM_GAIN * (LIMITS.target_slip - slip)
     learning.lap_grip = 0.9
     for s in np.arange(5.0, LENGTH, 2.0):
         learning.observe(s, LapSample(0.9, 0.9, 0.95, slip, 0.0, rise))
@@ -136,7 +136,8 @@ def test_a_cautious_lap_vouches_for_its_grip_and_what_its_slip_leaves(slip, expe
         observe(learning, s, 0.9 if s < 500.0 else 1.0, 0.95, slip, 0.0)
     observe(learning, 1.0, 1.0, 0.0, 0.0, 0.0)
     assert learning.factors[10:40] == pytest.approx(expected, abs=0.002 if slip > 0.4 else 0.05)
-    assert learning.factors[60:90] == pytest.approx(1.0 + min(LIMITS.most_raise, 0.15 * (LIMITS.target_slip - slip)))
+    step = min(LIMITS.most_raise, ROOM_GAIN * (LIMITS.target_slip - slip))
+    assert learning.factors[60:90] == pytest.approx(1.0 + step)
 
 
 def test_an_open_line_learns_when_it_is_told_its_end():
@@ -164,7 +165,7 @@ def test_faults_add_up_beyond_what_every_lap_has():
 
 
 def test_a_law_that_holds_the_peak_learns_faster_and_further():
-    limits = LearningLimits(1.0, 0.05, 1.2, 1.0, 1.0, 0.12, AHEAD, 0.0)
+    limits = LearningLimits(1.0, 0.05, 1.2, 1.0, 0.12, AHEAD, 0.0)
     learning = LapLearning(LENGTH, closed=True, limits=limits)
     drive_lap(learning, lambda s: 0.6)
     assert learning.factors == pytest.approx(1.05)
@@ -177,19 +178,47 @@ def test_a_law_that_holds_the_peak_learns_faster_and_further():
     assert learning.factors == pytest.approx(1.2 * (1.0 - 0.15 * 0.2))
 
 
-def test_where_a_lap_went_wrong_the_next_ones_raise_the_plan_by_less():
+def test_the_step_is_what_the_slip_leaves_large_far_from_the_limit_and_small_near_it():
+    for slip in (0.5, 0.8, 0.93):
+        learning = LapLearning(LENGTH, closed=True, limits=PEAK_LIMITS)
+        drive_lap(learning, lambda s, slip=slip: slip)
+        step = min(ROOM_GAIN * (PEAK_LIMITS.target_slip - slip), PEAK_LIMITS.most_raise)
+        assert learning.factors == pytest.approx(1.0 + step)
+
+
+def pass_line(learning, *, pace, slip, late=0.0):
+    """Pass the line once, `pace` s a metre, `late` of it more from 400 to 600 m; cross its start."""
+    dt = 2.0 * pace
+    for s in np.arange(1.0, LENGTH, 2.0):
+        here = 1.0 + late if 400.0 <= s < 600.0 else 1.0
+        learning.observe(s, LapSample(1.0, learning.usable_grip(s, 1.0), 0.95, slip, 0.0, 1.0, here * dt))
+    learning.observe(1.0, LapSample(1.0, 1.0, 0.0, 0.0, 0.0, 1.0, dt))
+
+
+def test_a_place_that_gets_slower_by_learning_gets_its_best_plan_back_and_smaller_steps():
+    learning = LapLearning(LENGTH, closed=True, limits=PEAK_LIMITS, sections=(0, 40, 60))
+    pass_line(learning, pace=0.030, slip=0.6)  # from rest: it says nothing of the time
+    pass_line(learning, pace=0.025, slip=0.6)
+    best = learning.best_factors.copy()
+    tried = learning.factors.copy()
+    assert tried[50] > 1.05 * best[50]
+    pass_line(learning, pace=0.024, slip=0.6, late=0.1)  # faster, but for 200 m
+    assert learning.best_factors[50] == pytest.approx(best[50])
+    assert best[50] < learning.factors[50] < 0.5 * (best[50] + tried[50])
+    assert learning.best_factors[20] == pytest.approx(tried[20])
+    for _ in range(10):  # whatever it tries there is slower
+        pass_line(learning, pace=0.023, slip=0.6, late=0.2)
+    assert learning.best_factors[50] == pytest.approx(best[50])
+    assert learning.factors[50] == pytest.approx(best[50], rel=0.02)
+
+
+def test_a_lap_in_which_the_grip_has_fallen_forgets_the_best_plans():
     learning = LapLearning(LENGTH, closed=True, limits=PEAK_LIMITS)
-    drive_lap(learning, lambda s: 0.6, fault_at=lambda s: 0.09 if 500.0 <= s < 510.0 else 0.0)
-    lowered = learning.factors.copy()
-    assert lowered[48] < 1.0
-    drive_lap(learning, lambda s: 0.6)
-    assert learning.factors[48] == pytest.approx(1.025 * lowered[48])
-    assert learning.factors[20] == pytest.approx(1.05 * 1.05)
-    for _ in range(8):
-        drive_lap(learning, lambda s: 0.6, fault_at=lambda s: 0.09)
-    before = learning.factors[48]
-    drive_lap(learning, lambda s: 0.6)
-    assert learning.factors[48] == pytest.approx((1.0 + LEAST_RAISE) * before)
+    pass_line(learning, pace=0.025, slip=0.9)
+    pass_line(learning, pace=0.025, slip=0.9)
+    dry = learning.best_factors.copy()
+    drive_lap(learning, lambda s: 0.9, grip=0.7)
+    assert learning.best_factors.max() < 0.8 * dry.min()
 
 
 @pytest.mark.parametrize("here", [0.88, 1.12])

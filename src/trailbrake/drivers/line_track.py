@@ -34,6 +34,7 @@ from trailbrake.drivers.parts.tracking_plan import build_tracking_plan, collect_
 from trailbrake.json_types import JsonObject
 from trailbrake.kernels import bind_entry
 from trailbrake.planning.course import GRIP_MARGIN, Course, path_shapes
+from trailbrake.planning.edge_learning import EdgeLearning, is_blow
 from trailbrake.planning.grip_use import AxleSlips, find_needed_grip
 from trailbrake.planning.lap_learning import (
     CAUTIOUS_LIMITS,
@@ -67,6 +68,10 @@ LEAST_WIDE = 0.1  # m outside the line, from which wheels beyond the edge are th
 CUT_ROOM = 0.2  # m between the edge and the wheels that stay on the road, below which a place is driven no faster
 KERB_ROOM = 0.05  # m between the outer wheels and the end of the kerb, the same
 LEAST_SHARE = 0.3  # of the planned speed
+MOST_WIDE = 1.0  # m outside the line, from which a blow is the fault of the speed, not of the map
+EDGE_ROOM = 3.0  # m between the middle of the car and the edge, from which a blow is that of another car
+MOST_GAP = 0.1  # s between two samples that are compared
+AFTER_BLOW = 0.5  # s after a blow from outside, in which the tyres say nothing
 ROWS_A_TICK = 8  # of the plan that are filled in anew: a car passes less than one in a tick
 
 
@@ -126,6 +131,8 @@ class Driver:
         self.plan: TrackingPlan = build_tracking_plan(self.sources)
         self.kerb_offsets = keep_off_inner_kerbs(self.line, 0.5 * body.track_rear)
         self.steering = SteeringLearning(self.line.length, closed=self.line.closed)
+        self.edges = EdgeLearning(self.line.length, closed=self.line.closed)
+        self.yaw_rate, self.contacts, self.blow_age = math.nan, math.nan, math.inf
         self.car, self.law_gains = tracked_car(car), np.array(DEFAULT_GAINS)
         self.gears = GearRequester(upshift_speeds(car))
         self.full_steer_angle = car.full_steer_angle
@@ -192,8 +199,9 @@ class Driver:
         content = self.adaptive.export_memory()
         if not self.line.closed:
             self.steering.finish_lap()
+            self.edges.finish_lap()
         steer, sideslip = self.steering.corrections.round(5).tolist()
-        return content | {"steer": steer, "sideslip": sideslip}
+        return content | {"steer": steer, "sideslip": sideslip, "shifts": self.edges.shifts.round(3).tolist()}
 
     def import_memory(self, content: JsonObject, where: str) -> None:
         """Take up what `export_memory` returned, after `reset`; DataError where it does not fit."""
@@ -201,14 +209,18 @@ class Driver:
         steering = SteeringLearning(self.line.length, closed=self.line.closed)
         if memory.steer or memory.sideslip:  # a file of before has neither
             steering.import_corrections(memory.steer, memory.sideslip, where)
+        edges = EdgeLearning(self.line.length, closed=self.line.closed)
+        if memory.shifts:
+            edges.import_shifts(memory.shifts, where)
         self.adaptive.import_memory(content, where)
-        self.steering = steering
+        self.steering, self.edges = steering, edges
         if memory.steer:
             self._put_corrections_into_plan()
 
     def _measure_deviation(self, command: TrackingCommand) -> Deviation:
         read, row, offset = self.line.table.item, self.row, command.offset
-        wide = abs(offset) if read(row, RoadColumn.CURVATURE) * offset < 0.0 else 0.0
+        off_aim = offset - self.plan.table.item(row, PlanColumn.OFFSET)
+        wide = abs(off_aim) if read(row, RoadColumn.CURVATURE) * off_aim < 0.0 else 0.0
         beyond_left = offset - read(row, RoadColumn.WIDTH_LEFT)
         beyond_right = -offset - read(row, RoadColumn.WIDTH_RIGHT)
         off_road = bool(beyond_left > self.kerb_reach[0][row] or beyond_right > self.kerb_reach[1][row])
@@ -229,7 +241,9 @@ class Driver:
             turning, float(row[RoadColumn.GRADE]), 0.0, float(row[RoadColumn.BANK]), adaptive.road_grip(self.row)
         )
         use = adaptive.measure_use(state.speed, state.acceleration_x, self._measure_slips(state), path)
-        if not (deviation.off_road or adaptive.has_fallen):
+        if self._notice_blow(state, command, deviation, dt):
+            use = (math.nan, math.nan, math.nan)
+        elif not (deviation.off_road or adaptive.has_fallen):
             # The law reads the correction ahead of the car by its lead: so much earlier than what it answers to.
             self.steering.add_sample(
                 command.s,
@@ -243,7 +257,23 @@ class Driver:
                 self.steering = SteeringLearning(self.line.length, closed=self.line.closed)
             else:
                 self.steering.finish_lap()
+            self.edges.finish_lap()
             self._put_corrections_into_plan()
+
+    def _notice_blow(self, state: CarState, command: TrackingCommand, deviation: Deviation, dt: float) -> bool:
+        """Return whether something other than the road moves the car; on its line it is an edge that the map misses."""
+        turned, self.yaw_rate = state.yaw_rate - self.yaw_rate, state.yaw_rate
+        struck, self.contacts = state.contacts > self.contacts, state.contacts
+        self.blow_age += dt
+        if struck or (dt < MOST_GAP and is_blow(turned, dt)):
+            row = self.line.table[self.row]
+            room_left = row[RoadColumn.WIDTH_LEFT] - command.offset
+            room_right = row[RoadColumn.WIDTH_RIGHT] + command.offset
+            is_on_line = self.blow_age > AFTER_BLOW and deviation.wide < MOST_WIDE
+            if is_on_line and min(room_left, room_right) < EDGE_ROOM:
+                self.edges.add_blow(command.s, to_left=bool(room_left < room_right))
+            self.blow_age = 0.0
+        return self.blow_age < AFTER_BLOW
 
     def _fill_changed_rows(self) -> None:
         """Fill in some of the rows ahead of the car that were planned anew."""
@@ -256,7 +286,7 @@ class Driver:
     def _put_corrections_into_plan(self) -> None:
         # With the first corrections: without them the car is wide of its line, and off the kerbs, by itself.
         table = self.plan.table
-        table[:, PlanColumn.OFFSET] = self.kerb_offsets
+        table[:, PlanColumn.OFFSET] = self.kerb_offsets + self.edges.shifts_at(len(table), self.line.spacing)
         columns = [PlanColumn.LEARNED_STEER, PlanColumn.LEARNED_SIDESLIP]
         table[:, columns] = self.steering.corrections_at(len(table), self.line.spacing).T
 

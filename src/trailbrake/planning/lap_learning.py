@@ -6,6 +6,7 @@ learning control with a low-pass filter over the path. What goes wrong in a bend
 """
 
 import math
+from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
 import msgspec
@@ -14,6 +15,8 @@ from numpy.typing import NDArray
 
 from trailbrake.errors import DataError
 from trailbrake.json_types import JsonObject
+from trailbrake.planning.edge_learning import MOST_SHIFT
+from trailbrake.planning.section_trials import SectionLap, SectionTrials
 from trailbrake.planning.steering_learning import MOST_CORRECTION
 
 Array = NDArray[np.float64]
@@ -28,9 +31,10 @@ OVERRUN_GAIN = 0.05  # of the factor, per m that the outer wheels are beyond the
 OFF_ROAD_STEP = 0.08  # of the factor, where the car left the road
 MOST_PROVEN = 0.08  # share above the grip that a lap was driven with, for which it vouches at most, ...
 DOUBTFUL_GRIP = 0.96  # ... where the estimate says that there is less than this of what was believed
-LEAST_RAISE = 0.005  # of the factor, in a lap, that remains at a station where laps went wrong
 LEAST_FACTOR, MOST_FACTOR = 0.5, 1.3
 ROOM_GAIN = 0.3  # grip that is left, as a share, per slip below the target: the tyre's curve there
+SURE_MARGIN = 0.2  # slip below the target, from which a place has the grip of the file where the rest of a lap has it
+COSTLY_FAULT = 0.015  # from which a fault costs: so many s more for each s of the time there
 FALLING_GRIP = 0.05  # by which the estimated grip falls in a lap that raises no plan
 FALLEN_RESERVE = 0.08  # of the grip, kept in a lap with clearly less than the lap before: its places show it one by one
 FALLEN_RANGE = 0.07  # of the fall beyond the tolerance, from which all of that is kept
@@ -46,8 +50,6 @@ class LearningLimits(NamedTuple):
         target_slip: slip angle over that of the peak which is aimed at.
         most_raise: of the factor, in a lap.
         most_factor: that is planned with, at most MOST_FACTOR.
-        raise_kept: share of a station's raise that is kept after a lap which went wrong there, down to LEAST_RAISE: the
-            factor settles instead of going up and down.
         braked_slip: slip along braked wheels, over that of the peak, that counts as the target: a law that limits slip
             by the pedals never shows more, however much too late it braked.
         most_lowering: of the factor, in a lap.
@@ -59,7 +61,6 @@ class LearningLimits(NamedTuple):
     target_slip: float
     most_raise: float
     most_factor: float
-    raise_kept: float
     braked_slip: float
     most_lowering: float
     raise_ahead: int
@@ -67,13 +68,16 @@ class LearningLimits(NamedTuple):
 
 
 # For a law that follows a plan with room to spare, and for one that holds a car at the peak of its tyres.
-CAUTIOUS_LIMITS = LearningLimits(0.80, 0.025, 1.14, 1.0, 0.80, 0.12, AHEAD, 0.0)
-PEAK_LIMITS = LearningLimits(0.95, 0.05, 1.3, 0.5, 0.86, 0.2, 2, 0.03)
+CAUTIOUS_LIMITS = LearningLimits(0.80, 0.06, 1.14, 0.66, 0.12, AHEAD, 0.0)
+PEAK_LIMITS = LearningLimits(0.95, 0.12, 1.3, 0.86, 0.2, 2, 0.03)
 
 
 Correction = Annotated[
     float, msgspec.Meta(ge=-MOST_CORRECTION, le=MOST_CORRECTION, description="rad, learned along the line")
 ]
+
+
+Shift = Annotated[float, msgspec.Meta(ge=-MOST_SHIFT, le=MOST_SHIFT, description="m, left of the line")]
 
 
 class PlanMemory(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -88,6 +92,8 @@ class PlanMemory(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     ]
     steer: list[Correction] = []  # of the steering angle and the sideslip, by station of `steering_learning`
     sideslip: list[Correction] = []
+    shifts: list[Shift] = []  # of the line, by station of `edge_learning`
+    trust: list[Annotated[float, msgspec.Meta(ge=0.0, le=1.0, description="1, of a section's next step")]] = []
 
 
 def read_plan_memory(content: JsonObject, where: str) -> PlanMemory:
@@ -113,6 +119,7 @@ class LapSample(NamedTuple):
         slip: by the slip angles, over that of the peak.
         fault: share by which the planned grip was too high by other measures, >= 0, as `rate_fault` returns it.
         next_rise: by which the next lap's estimate is greater, since it may then be: a factor on `grip`.
+        dt: s since the sample before.
     """
 
     grip: float
@@ -121,6 +128,7 @@ class LapSample(NamedTuple):
     slip: float
     fault: float
     next_rise: float = 1.0
+    dt: float = 0.0
 
 
 class LapLearning:
@@ -131,9 +139,12 @@ class LapLearning:
         closed: whether its end is its beginning.
         first_factor: of the first lap, everywhere or (n,) by station.
         limits: how far it goes.
+        sections: stations at which those sections begin whose plans laps accept or take back.
 
     Attributes:
         factors: (n,) on the planned grip, at stations STATION apart.
+        best_factors: (n,) the same of the best laps, without the step that is tried next.
+        trials: what the sections have shown.
         laps: how many laps they come from.
         lap_grip: the grip that was estimated at the end of the lap before, or at the start.
         last_estimates: (n,) of the grip in the lap before; 1 before there is one.
@@ -146,12 +157,15 @@ class LapLearning:
         closed: bool,
         first_factor: float | Array = 1.0,
         limits: LearningLimits = CAUTIOUS_LIMITS,
+        sections: Sequence[int] = (0,),
     ) -> None:
         count = count_stations(length)
-        self.factors = np.full(count, first_factor)
+        self.factors = self.best_factors = np.full(count, first_factor)
         self.laps = 0
         self._closed, self._limits = closed, limits
-        self._raise = np.full(count, limits.most_raise)  # that a lap may make at a station
+        self.trials = SectionTrials(sections, count)
+        self._is_flying, self._s = False, math.nan  # whether the lap began at speed; m, of the last sample
+        self._passed = np.zeros((2, count))  # of the present lap: s, and m
         self._fault = np.full(count, -np.inf)  # by how much the present lap's grip was too high, a share of it
         self._grip = np.ones(count)  # the grip, as `usable_grip` returns it, with which that was driven
         self._driven = np.ones(count)  # the same at the present lap's last sample at a station, ...
@@ -176,8 +190,11 @@ class LapLearning:
 
     def observe(self, s: float, sample: LapSample) -> bool:
         """Take a sample at s (m) along the line; return whether a lap has ended with it, so that `factors` are new."""
-        grip, driven, use, slip, fault, next_rise = sample
+        grip, driven, use, slip, fault, next_rise, dt = sample
         station = self._station_at(s)
+        moved, self._s = s - self._s, s
+        if 0.0 <= moved < 2.0 * STATION:
+            self._passed[:, station] += dt, moved
         jump, self._station = station - self._station, station
         ended = self._closed and jump < -len(self.factors) // 2
         if ended:
@@ -214,19 +231,20 @@ class LapLearning:
             next_rise: factor on it in the next lap.
         """
         # What was driven is the product of factor and usable grip. Where that has changed since, the factor makes up
-        # for it: a lap vouches for the grip that it was driven with, and for what its slip leaves.
+        # for it: a lap vouches for the grip that it was driven with, and for what the tyres' curve leaves at its slip.
         follows_estimate = self._limits.recurring_grip == 0.0
-        before = self._grip / (grip * next_rise) if follows_estimate else self._grip
-        room = np.maximum(-self._fault, 0.0)
-        proven = before * (1.0 + ROOM_GAIN / SLIP_GAIN * room)
-        wanted = np.where(self._fault > 0.0, before * (1.0 - self._fault), proven)
-        wanted = np.minimum(wanted, 1.0 + room)
+        next_grip = grip * next_rise if follows_estimate else 1.0
+        before = self._grip / next_grip
+        room = ROOM_GAIN / SLIP_GAIN * np.maximum(-self._fault, 0.0)
+        wanted = before * (1.0 + room - np.maximum(self._fault, 0.0))
         # Of the whole lap: at the exit of one bend the wheels may spin, and the estimate falls for a moment.
         typical, driven = (float(np.median(v[self._tells])) if self._tells.any() else 1.0 for v in
                            (self._estimates, self._driven))  # fmt: skip
         if not follows_estimate and typical < DOUBTFUL_GRIP:
             reserve = FALLEN_RESERVE if self.laps else 0.0
             wanted = np.minimum(wanted, (1.0 + MOST_PROVEN + reserve) * before)
+        elif not follows_estimate:  # the lap has shown what the file says, also where a place was spared before
+            wanted = np.where(self._fault < -SLIP_GAIN * SURE_MARGIN, np.maximum(wanted, 1.0), wanted)
         # Grip that was not there before the lap either is no fault of it.
         floor = (1.0 - self._limits.most_lowering) * (1.0 if follows_estimate else np.minimum(before, 1.0))
         wanted = np.clip(wanted, floor, 1.0 + self._limits.most_raise)
@@ -234,30 +252,43 @@ class LapLearning:
         # at the limit in a hairpin must not hold back the braking before it.
         lowered = self._spread(np.minimum(wanted, 1.0), AHEAD)
         wanted = np.where(lowered < 1.0, lowered, self._spread(wanted, self._limits.raise_ahead))
-        if grip < self.lap_grip - FALLING_GRIP:  # what margin a lap had on better ground, the next has not
+        fallen = grip < self.lap_grip - FALLING_GRIP
+        if fallen:  # what margin a lap had on better ground, the next has not
             wanted = np.minimum(wanted, 1.0)
         self.lap_grip = grip
-        went_wrong = self._spread(-self._fault, AHEAD) < 0.0
         sampled = (lowered < 1.0) | np.isfinite(self._spread(-self._fault, self._limits.raise_ahead))
         # The usable grip is relative to that of the lap before: stations without a sample follow it here.
         unsampled = 0.0 if follows_estimate else np.minimum(driven if self.laps == 0 else self._driven, 1.0) - 1.0
-        change = np.where(sampled, np.minimum(wanted - 1.0, self._raise), unsampled)
-        least = min(LEAST_RAISE, self._limits.most_raise)
-        self._raise = np.where(went_wrong, np.maximum(self._limits.raise_kept * self._raise, least), self._raise)
-        last, following = np.roll(change, 1), np.roll(change, -1)
-        if not self._closed:
-            last[0], following[-1] = change[0], change[-1]
-        # Never above what a station itself allows: smoothing must not raise where it went wrong.
-        smooth = np.minimum(0.25 * last + 0.5 * change + 0.25 * following, change)
-        self.factors = np.clip(self.factors * (1.0 + smooth), LEAST_FACTOR, self._limits.most_factor)
+        change = np.where(sampled, wanted - 1.0, unsampled)
+        self.factors = np.clip(
+            self._accept_step(change, next_grip, fallen=fallen), LEAST_FACTOR, self._limits.most_factor
+        )
         self._fault[:] = -np.inf
         self._tells[:] = False
         self.last_estimates = self._estimates.copy()
         if not follows_estimate:  # else early places of a first lap would vouch for the grip that the file says
             time, shown = self._shown
             np.divide(shown, time, out=self._references, where=time > LEAST_SHOWN)
-        self._shown[:] = 0.0
+        self._shown[:] = self._passed[:] = 0.0
+        self._is_flying = True
         self.laps += 1
+
+    def _accept_step(self, step: Array, next_grip: float, *, fallen: bool) -> Array:
+        """Return the factors (n,) of the next lap, of the `step` (n,) that the present one asks for."""
+        time, moved = self._passed
+        if fallen:
+            self.trials.forget()
+        if fallen or not self._is_flying or not self._closed:
+            self.best_factors = self.factors * (1.0 + step)
+            return self.best_factors
+        cost = STATION * np.divide(time, moved, out=np.full_like(time, np.nan), where=moved > 0.0)
+        cost *= 1.0 + np.maximum(self._fault - COSTLY_FAULT, 0.0)
+        plan = self.factors * self._driven
+        asked = self.factors * (1.0 + step) * next_grip / plan - 1.0
+        lap = SectionLap(plan, asked, cost, self._driven.copy(), self._fault.copy())
+        following = self.trials.judge(lap)
+        self.best_factors = self.trials.restore(following) / next_grip
+        return following / next_grip
 
     def _spread(self, values: Array, ahead: int) -> Array:
         """Return the least of `values` at each station, BEHIND stations before it and `ahead` after it."""

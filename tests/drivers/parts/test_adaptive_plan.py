@@ -22,7 +22,7 @@ from trailbrake.drivers.parts.adaptive_plan import (
 )
 from trailbrake.errors import DataError
 from trailbrake.planning.course import Course
-from trailbrake.planning.lap_learning import CAUTIOUS_LIMITS, PEAK_LIMITS, SLIP_GAIN
+from trailbrake.planning.lap_learning import CAUTIOUS_LIMITS, PEAK_LIMITS, ROOM_GAIN
 from trailbrake.state import Controls
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track_library import load_track
@@ -108,7 +108,7 @@ def test_a_law_that_holds_the_front_tyres_below_the_target_leaves_little_margin(
         off = Deviation(0.0, 0.0, False, steer_cut=cuts * LEAST_STEER_CUT)
         plan.adapt(float(s), 0.0, 10.0 * DT, (0.95, 0.6, 0.6), off)
     plan.adapt(1.0, 0.0, DT, (0.2, 0.1, 0.1), ON_PLAN)
-    raised = min(SLIP_GAIN * (PEAK_LIMITS.target_slip - slip), PEAK_LIMITS.most_raise)
+    raised = min(ROOM_GAIN * (PEAK_LIMITS.target_slip - slip), PEAK_LIMITS.most_raise)
     assert np.median(plan.learning.factors) == pytest.approx(1.0 + raised, abs=1e-3)
 
 
@@ -171,7 +171,8 @@ def test_a_memory_is_taken_up_as_it_was_left(course):
     kept = msgspec.json.decode(msgspec.json.encode(first.export_memory()))
     second.import_memory(kept, "file")
     assert second.learning.laps == first.learning.laps == kept["laps"]
-    assert second.learning.factors == pytest.approx(first.learning.factors, abs=1e-4)
+    assert second.learning.factors == pytest.approx(first.learning.best_factors, abs=1e-4)
+    assert second.learning.trials.trust == pytest.approx(first.learning.trials.trust)
     second.replan(100.0)
     assert second.speed_at(130.0) > course.profile.speed[round(130.0 / course.line.spacing)]
     assert second.estimate.grip < first.estimate.grip
@@ -185,6 +186,7 @@ def test_a_memory_is_taken_up_as_it_was_left(course):
         {"factors": []},
         {"factors": [9.0] * 109},
         {"laps": -1},
+        {"trust": [1.5]},
         {"more": 1},
         {"grip": "a"},
     ],

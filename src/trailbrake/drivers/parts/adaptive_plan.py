@@ -22,13 +22,17 @@ from trailbrake.planning.grip_use import AxleSlips, measure_grip_use
 from trailbrake.planning.lap_learning import (
     CAUTIOUS_LIMITS,
     DOUBTFUL_GRIP,
+    LEAST_FACTOR,
+    MOST_FACTOR,
     LapLearning,
     LapSample,
     LearningLimits,
     PlanMemory,
+    count_stations,
     rate_fault,
     read_plan_memory,
 )
+from trailbrake.planning.section_trials import find_sections
 from trailbrake.planning.speed_profile import PathShape, ProfileSettings, interpolate_speed, refill_profile
 from trailbrake.tracks.frenet import RoadTable
 from trailbrake.tracks.road_columns import RoadColumn
@@ -38,6 +42,7 @@ Array = NDArray[np.float64]
 REPLAN_DISTANCE = 40.0  # m after which the part ahead is planned anew
 REPLAN_FALL = 0.01  # share by which the grip falls before it is planned anew at once
 BRAKING = -3.0  # m/s^2, below which a car counts as braked
+BRAKED_EXPONENT = 0.6  # of the slip of braked wheels over the one aimed at, for what they have left
 BRAKING_TIME = 0.3  # s, of the low-pass filter on the slip of braked wheels: without ABS they lock for an instant
 MOST_LOCKING = 1.5  # slip over that of the peak, of a wheel that stands
 LEAST_STEER_CUT = 0.02  # rad, from which a car understeers; ...
@@ -122,7 +127,11 @@ class AdaptivePlan:
         is_verified = doubt is not None and doubt.is_verified
         self._first_grips = () if not cautious else VERIFIED_GRIP if is_verified else CAUTIOUS_GRIP
         self.learning = LapLearning(
-            self._line.length, closed=self._line.closed, first_factor=first_factor, limits=limits
+            self._line.length,
+            closed=self._line.closed,
+            first_factor=first_factor,
+            limits=limits,
+            sections=find_sections(course.profile.speed, count_stations(self._line.length)),
         )
         self._tests_brakes = self._keeps_reserve = tests_brakes
         self.estimate.most = self._highest_estimate()
@@ -184,7 +193,9 @@ class AdaptivePlan:
         # The mean of an axle hides that its inner wheel locks, and all brakes are released for it.
         braked = max(estimate.combined_slip, min(locking, MOST_LOCKING)) if forward < BRAKING else 0.0
         self._braked_slip += min(dt / BRAKING_TIME, 1.0) * (braked - self._braked_slip)
-        slip = max(estimate.slip, self._braked_target * self._braked_slip)
+        # Braked tyres have less left below the peak than their slip says: on the way there it grows ever faster.
+        braked_share = self._braked_slip * self._braked_target / self._target_slip
+        slip = max(estimate.slip, self._target_slip * braked_share**BRAKED_EXPONENT)
         understeers = float(off.steer_cut > LEAST_STEER_CUT)
         self._understeer += min(dt / UNDERSTEER_TIME, 1.0) * (understeers - self._understeer)
         if off.overrun > 0.0:  # whatever margin the tyres have left: the road has none
@@ -194,7 +205,7 @@ class AdaptivePlan:
         # A lap that keeps a reserve for its untested brakes says nothing of the factors.
         is_reserved = self._keeps_reserve and estimate.most < self._highest_estimate()
         use_of_plan = 0.0 if self._tests_brakes or is_reserved else estimate.use / planned
-        if self.learning.observe(s, LapSample(grip, usable, use_of_plan, slip, fault, self._next_rise(grip))):
+        if self.learning.observe(s, LapSample(grip, usable, use_of_plan, slip, fault, self._next_rise(grip), dt)):
             self._factors = self.learning.factors_at(len(self._factors), self._line.spacing)
             self._tests_brakes = False  # for a lap: a car that never brakes hard learns from bends
             if not self._keeps_reserve:
@@ -253,8 +264,10 @@ class AdaptivePlan:
         """Return what has been learned, as `import_memory` takes it. On an open line this ends the lap."""
         if not self._line.closed:
             self.learning.finish_lap(self.estimate.grip, self._next_rise(self.estimate.grip))
-        factors = [round(factor, 4) for factor in self.learning.factors.tolist()]
-        memory = PlanMemory(round(self.estimate.grip, 4), self.learning.laps, factors)
+        learning = self.learning
+        factors = np.clip(learning.best_factors, LEAST_FACTOR, MOST_FACTOR).round(4).tolist()
+        trust = learning.trials.trust.round(3).tolist()
+        memory = PlanMemory(round(self.estimate.grip, 4), learning.laps, factors, trust=trust)
         content: JsonObject = msgspec.to_builtins(memory)
         return content
 
@@ -267,6 +280,9 @@ class AdaptivePlan:
                             got=str(len(memory.factors)))  # fmt: skip
         self.estimate = GripEstimate(memory.grip - REMEMBERED_DROP, self._curve)
         self.learning.factors, self.learning.laps = np.array(memory.factors), memory.laps
+        if len(memory.trust) == len(self.learning.trials.trust):  # else the plan of another version of the car
+            self.learning.trials.trust[:] = memory.trust
+        self.learning.best_factors = self.learning.factors
         self.learning.last_estimates = np.full(count, memory.grip)
         self._factors = self.learning.factors_at(len(self._factors), self._line.spacing)
         self.estimate.most = self._highest_estimate()

@@ -1,0 +1,122 @@
+"""Acceptance of a plan's steps, section by section: one that does not pay is taken back, and the next is smaller.
+
+A section of a line goes from one highest speed of its plan to the next: a bend with its braking and its exit. The cost
+of a lap there is its time, raised by what went wrong. The plan of the lap with the lowest cost is kept with the step
+that its evidence asked for. A lap that costs more restores that plan with a part of that step: a trust region per
+section (Conn, Gould and Toint, Trust-Region Methods, 2000, chapter 6), with the lap itself as the measurement.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+PROMINENCE = 0.05  # share by which a highest speed is above the lowest ones on both sides
+EQUAL_COST = 5e-4  # share by which the same plan may cost more in another lap
+BACK_OFF = 0.01  # share of its best plan that a section gives up for good where a step went wrong
+TRUST_GROWTH, TRUST_SHRINKAGE = 1.5, 0.3  # of the share of a step that is taken, after one that paid or did not
+LEAST_TRUST = 0.08  # a step that is taken in any case: roads dry, and tyres warm
+SAME_GRIP = 0.98  # of the usable grip of the best lap, below which a lap says nothing of its plan
+SAME_PLAN = 0.01  # share above the best plan, up to which what goes wrong is the road's change, not the step's
+SEVERE_FAULT = 0.03  # share by which a plan was too fast, from which it has gone wrong
+
+
+class SectionLap(NamedTuple):
+    """What a lap shows, by station.
+
+    Attributes:
+        plan: (n,) factor on the planned grip with which it was driven.
+        step: (n,) share by which its evidence would change that.
+        cost: (n,) s, NaN where it was not measured.
+        usable: (n,) share of the grip that the estimate allowed.
+        fault: (n,) share by which the plan was too fast; negative: it had margin.
+    """
+
+    plan: Array
+    step: Array
+    cost: Array
+    usable: Array
+    fault: Array
+
+
+class SectionTrials:
+    """The best plan of each section so far, and how much of a step is tried from there.
+
+    Args:
+        starts: stations at which sections begin, ascending, the first one 0.
+        count: of the stations.
+
+    Attributes:
+        trust: (sections,) share of a step that is tried next; 0: none is.
+    """
+
+    def __init__(self, starts: Sequence[int], count: int) -> None:
+        self._sections = [slice(a, b) for a, b in zip(starts, [*starts[1:], count], strict=True)]
+        self._best, self.trust = np.empty(len(starts)), np.empty(len(starts))
+        self._kept = SectionLap(*(np.ones(count) for _ in SectionLap._fields))
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget the best plans: the road or the car is another."""
+        self._best[:], self.trust[:] = np.inf, 1.0
+
+    def restore(self, plan: Array) -> Array:
+        """Return `plan` (n,) with the best plan of each section that has one."""
+        restored = plan.copy()
+        for best, section in zip(self._best, self._sections, strict=True):
+            if np.isfinite(best):
+                restored[section] = self._kept.plan[section]
+        return restored
+
+    def judge(self, lap: SectionLap) -> Array:
+        """Take a lap, and return the plan (n,) of the next one."""
+        following: Array = lap.plan * (1.0 + lap.step)
+        kept = self._kept
+        for k, section in enumerate(self._sections):
+            cost, best, trust = float(lap.cost[section].sum()), self._best[k], 0.0
+            if np.isinf(best):
+                is_better = bool(np.isfinite(cost))
+            elif np.isnan(cost) or np.min(lap.usable[section] / kept.usable[section]) < SAME_GRIP:
+                is_better = False
+            elif is_better := cost <= (1.0 + EQUAL_COST) * best:
+                trust = self.trust[k] = min(TRUST_GROWTH * self.trust[k], 1.0)
+            elif (
+                np.max(lap.fault[section]) > SEVERE_FAULT
+                and np.max(lap.plan[section] / kept.plan[section]) < 1.0 + SAME_PLAN
+            ):
+                self._best[k], self.trust[k] = np.inf, 1.0
+                continue
+            elif np.max(lap.fault[section]) > SEVERE_FAULT:  # an edge that one falls off is not tried again
+                self.trust[k] = 0.0
+                kept.plan[section] *= 1.0 - BACK_OFF
+            elif self.trust[k] > 0.0:
+                trust = self.trust[k] = max(TRUST_SHRINKAGE * self.trust[k], LEAST_TRUST)
+            if is_better:
+                self._best[k], trust = min(cost, best), self.trust[k]
+                for old, new in zip(kept, lap, strict=True):
+                    old[section] = new[section]
+            if np.isfinite(self._best[k]):
+                following[section] = kept.plan[section] * (1.0 + trust * kept.step[section])
+        return following
+
+
+def find_sections(speeds: Array, stations: int) -> list[int]:
+    """Return the stations, of `stations` along a line, at which sections begin; the first one is 0.
+
+    Args:
+        speeds: (n,) m/s, planned at even distances from the line's beginning to its end.
+        stations: how many there are.
+    """
+    starts, extreme, rises = {0}, 0, False
+    for i, speed in enumerate(speeds):
+        beyond = speed - speeds[extreme] if rises else speeds[extreme] - speed
+        if beyond > 0.0:
+            extreme = i
+        elif -beyond > PROMINENCE * max(speed, speeds[extreme]):
+            if rises:
+                starts.add(extreme * stations // len(speeds))
+            extreme, rises = i, not rises
+    return sorted(starts)
