@@ -2,7 +2,7 @@
 
 A lap leaves at each station of the line the largest slip of the tyres, the distance by which the car ran wide, and the
 speed by which it was faster than planned. The factor on the planned grip follows them from lap to lap, as in iterative
-learning control with a low-pass filter over the path. What goes wrong in a bend is the fault of the stations before it.
+learning control; sections accept it by their time (`section_trials.py`). What goes wrong in a bend is the fault of the stations before it.
 """
 
 import math
@@ -274,7 +274,7 @@ class LapLearning:
         self.laps += 1
 
     def _accept_step(self, step: Array, next_grip: float, *, fallen: bool) -> Array:
-        """Return the factors (n,) of the next lap, of the `step` (n,) that the present one asks for."""
+        """Return the factors (n,) of the next lap, of the `step` (n,) that the present one wants."""
         time, moved = self._passed
         if fallen:
             self.trials.forget()
@@ -284,8 +284,8 @@ class LapLearning:
         cost = STATION * np.divide(time, moved, out=np.full_like(time, np.nan), where=moved > 0.0)
         cost *= 1.0 + np.maximum(self._fault - COSTLY_FAULT, 0.0)
         plan = self.factors * self._driven
-        asked = self.factors * (1.0 + step) * next_grip / plan - 1.0
-        lap = SectionLap(plan, asked, cost, self._driven.copy(), self._fault.copy())
+        wanted = self.factors * (1.0 + step) * next_grip / plan - 1.0
+        lap = SectionLap(plan, wanted, cost, self._driven.copy(), self._fault.copy())
         following = self.trials.judge(lap)
         self.best_factors = self.trials.restore(following) / next_grip
         return following / next_grip

@@ -2,7 +2,7 @@
 
 A section of a line goes from one highest speed of its plan to the next: a bend with its braking and its exit. The cost
 of a lap there is its time, raised by what went wrong. The plan of the lap with the lowest cost is kept with the step
-that its evidence asked for. A lap that costs more restores that plan with a part of that step: a trust region per
+of its evidence. A lap that costs more restores that plan with a part of that step: a trust region per
 section (Conn, Gould and Toint, Trust-Region Methods, 2000, chapter 6), with the lap itself as the measurement.
 """
 
