@@ -92,7 +92,8 @@ def test_the_drive_is_typed():
 def test_simulators_are_looked_up_at_the_edge_alone():
     """Names become Simulator objects where a user or another process gives a name, and nowhere below."""
     edge = {
-        "cli", "env/link.py", "evaluate/cell_task.py", "evaluate/evaluation.py", "race/race_day.py", "race/heat.py",
+        "cli", "env/link.py", "evaluate/cell_task.py", "evaluate/evaluation.py", "evaluate/overtaking/scene_drive.py",
+        "race/race_day.py", "race/heat.py",
         "driving/session/drive_session.py", "driving/simulator_check.py", "driving/stepping.py",
         "driving/supervised/keeper_process.py", "train/clone.py", "tuning/gain_search.py",
     }  # fmt: skip

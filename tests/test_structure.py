@@ -140,7 +140,7 @@ def test_files_of_users_are_opened_in_one_place():
         "system/confinement.py",  # the table of processes
         "system/drive_guard.py",
         "record/mcap_scan.py", "record/chunk_index.py",  # read in a recording that has been opened there
-        "evaluate/suite.py",  # of this package
+        "evaluate/suite.py", "evaluate/overtaking/scenes.py",  # of this package
         "tracks/layout.py",  # a method of a table of TOML
         "sims/assetto/diagnosis_snapshots.py", "sims/assetto/proton/page_bindings.py",
         "sims/assetto/proton/windows_bridge.py", "tracks/track_library.py", "tracks/miniature/track_library.py",

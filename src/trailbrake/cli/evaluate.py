@@ -22,8 +22,8 @@ def evaluate(
     """Judge drivers: drive cars x tracks x drivers x seeds x conditions, and compare the laps; see docs/evaluate.md.
 
     Args:
-        suite: a benchmark suite, as suite/race-v1, in place of cars, tracks, sims, seeds, laps and conditions; see
-            docs/suite-race-v1.md.
+        suite: a benchmark suite, as suite/race-v1 or suite/overtake-v1, in place of cars, tracks, sims, seeds, laps and
+            conditions; see docs/suite-race-v1.md and docs/racing.md.
         options: what to judge.
         running: how.
         open: open the page in the browser.
@@ -49,6 +49,10 @@ def _evaluate_suite(
     name: str, options: EvaluationOptions, running: EvaluationRunOptions, open: bool, json: bool
 ) -> int:
     from trailbrake.evaluate.evaluation import default_folder
+    from trailbrake.evaluate.overtaking.scenes import list_overtaking_suites
+
+    if name in list_overtaking_suites():
+        return _evaluate_overtaking(name, options, running, json)
     from trailbrake.evaluate.suite_evaluation import evaluate_suite, rank_suite_runs
 
     if running.board:
@@ -68,6 +72,30 @@ def _evaluate_suite(
         _print_suite(result)
     failed = any(row["outcome"] == "error" for row in result["cells"])
     return int(failed or (result["check"] is not None and not result["check"]["repeats"]))
+
+
+def _evaluate_overtaking(name: str, options: EvaluationOptions, running: EvaluationRunOptions, json: bool) -> int:
+    from trailbrake.evaluate.overtaking.overtaking_evaluation import evaluate_overtaking
+
+    with TaskProgress("evaluating", wanted=not json) as show:
+        result = evaluate_overtaking(name, options, running, show.show_message, show.show_share)
+    if json:
+        print_json(result)
+    else:
+        print_table(
+            name,
+            ["driver", "class", "scenes", "passed", "contact", "off the road", "after", "lost", "rival lost", "pace"],
+            [[score["driver"], score["kind"], str(score["scenes"]),
+              *(_format_share(score[key]) for key in ("passed", "contact", "off_road")),
+              *(_format_number(score[key], ".1f", " s") for key in ("after_s", "lost_s", "rival_lost_s")),
+              _format_number(score["ratio"], ".3f", "")] for score in result["scores"]],
+        )  # fmt: skip
+        print(f"result {result['file']}")
+    return int(any(score["errors"] for score in result["scores"]))
+
+
+def _format_share(share: dict[str, float]) -> str:
+    return f"{100.0 * share['share']:.1f} % ({100.0 * share['low']:.1f} to {100.0 * share['high']:.1f})"
 
 
 def _print_suite(result: dict[str, Any]) -> None:

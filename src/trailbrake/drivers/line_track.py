@@ -84,6 +84,8 @@ class Driver:
 
     Attributes:
         learns: whether the plan is adapted.
+        held_plan: what is held: the plan, or that of a driver on top of this one.
+        is_disturbed: whether others decide what is driven: nothing is learned then.
     """
 
     NEEDS = frozenset({"x", "y", "yaw", "speed", "velocity_x", "velocity_y", "acceleration_y", "yaw_rate", "gear"})
@@ -141,6 +143,7 @@ class Driver:
         self.track_line = bind_entry(track_line, self.plan, self.car, rest, self.law_gains, TrackingAim(-1, 1.0))
         self.road_return = RoadReturn(course, forward_gear=1)
         self.row, self.filled, self.angle, self.speed_share = -1, 0, 0.0, 1.0
+        self.held_plan, self.is_disturbed = self.plan, False
         self.unlearned_time = 0.0
 
     def act(self, state: CarState, dt: float) -> Controls:
@@ -165,7 +168,7 @@ class Driver:
             1 if state.gear is None else state.gear,
         )
         command = TrackingCommand(
-            *self.track_line(self.plan, self.car, motion, self.law_gains, TrackingAim(self.row, self.speed_share))
+            *self.track_line(self.held_plan, self.car, motion, self.law_gains, TrackingAim(self.row, self.speed_share))
         )
         starts_lap, self.row = command.row < self.row, command.row
         deviation = self._measure_deviation(command)
@@ -174,7 +177,11 @@ class Driver:
             self.speed_share *= OFF_ROAD_SPEED_SHARE  # the plan is for tarmac
         if self.learns and state.speed > MIN_LEARNING_SPEED:
             self.unlearned_time += dt
-            if self.unlearned_time >= LEARNING_PERIOD or starts_lap:  # a drive may end with the lap, which is to count
+            # A drive may end with the lap, which is to count.
+            is_due = self.unlearned_time >= LEARNING_PERIOD or starts_lap
+            if self.is_disturbed:
+                self.filled = 0 if self.adaptive.replan_later(command.s) else self.filled
+            elif is_due:
                 self._learn(state, command, deviation)
             self._fill_changed_rows()
         self.angle = command.steer
@@ -219,7 +226,7 @@ class Driver:
 
     def _measure_deviation(self, command: TrackingCommand) -> Deviation:
         read, row, offset = self.line.table.item, self.row, command.offset
-        off_aim = offset - self.plan.table.item(row, PlanColumn.OFFSET)
+        off_aim = offset - self.held_plan.table.item(row, PlanColumn.OFFSET)
         wide = abs(off_aim) if read(row, RoadColumn.CURVATURE) * off_aim < 0.0 else 0.0
         beyond_left = offset - read(row, RoadColumn.WIDTH_LEFT)
         beyond_right = -offset - read(row, RoadColumn.WIDTH_RIGHT)
@@ -227,7 +234,7 @@ class Driver:
         # Wheels of both sides may be beyond the edge by turn: inside of a bend the outer ones have to stay on the road.
         overrun = max(max(beyond_left, beyond_right) - self.car.half_tracks[1] + CUT_ROOM, 0.0)
         if wide > LEAST_WIDE:
-            to_left = offset > 0.0
+            to_left = error > 0.0
             beyond, kerb = (beyond_left, RoadColumn.KERB_LEFT) if to_left else (beyond_right, RoadColumn.KERB_RIGHT)
             overrun = max(beyond - read(row, kerb) + max(self.car.half_tracks) + KERB_ROOM, overrun)
         return Deviation(wide, -command.speed_error, off_road, overrun, command.steer_cut)

@@ -59,6 +59,7 @@ class EvaluationRunOptions(CampaignOptions):
         record: keep a recording of each cell.
         files_only: drive nothing; compare the believed car files with the cars.
         check: a result file of a suite: its cells are driven again, and their laps compared with it.
+        scenes: how many scenes of each class of a suite of overtaking, the first; 0 = all.
         board: result files of a suite, once for each: their drivers are ranked together, and nothing is driven.
     """
 
@@ -67,4 +68,5 @@ class EvaluationRunOptions(CampaignOptions):
     record: bool = False
     files_only: bool = False
     check: Path | None = None
+    scenes: int = 0
     board: tuple[Path, ...] = ()

@@ -307,6 +307,11 @@ class World:
             0.5 * (mine(_X) + its(_X)), 0.5 * (mine(_Y) + its(_Y)), mine(_CONTACT_SPEED), mine(_CONTACT_IMPULSE),
         ))  # fmt: skip
 
+    def place_car(self, car: int, pose: Pose, speed: float) -> None:
+        """Put car `car` as new on the road at a pose, rolling at `speed` (m/s); its next crossing begins a lap."""
+        self.batch.place_cars(car, pose.x, pose.y, pose.yaw, speed)
+        self._timers[car].mark_jump()
+
     def _apply_controls(self, car: int, wanted: Controls) -> None:
         write_controls(self._control_rows[car], wanted)
         if settings_of(wanted) != self._settings[car]:

@@ -210,8 +210,14 @@ class AdaptivePlan:
             self._tests_brakes = False  # for a lap: a car that never brakes hard learns from bends
             if not self._keeps_reserve:
                 estimate.most = self._highest_estimate()
-        ahead = self._ahead(self._planned_at, s)
-        if usable < (1.0 - REPLAN_FALL) * self._planned_grip or ahead > REPLAN_DISTANCE:
+        if usable < (1.0 - REPLAN_FALL) * self._planned_grip:
+            self.replan(s)
+            return True
+        return self.replan_later(s)
+
+    def replan_later(self, s: float) -> bool:
+        """Plan anew where REPLAN_DISTANCE has been driven since the last plan; return whether it has."""
+        if self._ahead(self._planned_at, s) > REPLAN_DISTANCE:
             self.replan(s)
             return True
         return False

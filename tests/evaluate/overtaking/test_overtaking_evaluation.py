@@ -1,0 +1,50 @@
+"""Which scenes are driven together, what is refused before any is driven, and what a task returns."""
+
+import msgspec
+import pytest
+
+from trailbrake.errors import UsageError
+from trailbrake.evaluate.options import EvaluationOptions, EvaluationRunOptions
+from trailbrake.evaluate.overtaking.overtaking_evaluation import (
+    SCENES_PER_CASE,
+    evaluate_overtaking,
+    list_cases,
+    run_scenes_task,
+)
+from trailbrake.evaluate.overtaking.scene_drive import JudgedDriver, SceneResult
+from trailbrake.evaluate.overtaking.scenes import load_overtaking_suite
+
+NAME = "suite/overtake-v1"
+
+
+def test_each_scene_is_in_one_case_of_its_class_and_venue():
+    suite = load_overtaking_suite(NAME)
+    cases = list_cases(suite, JudgedDriver("convoy"), 0, 12)
+    scenes = [scene for case in cases for scene in case.scenes]
+    assert len(scenes) == len({(scene.kind, scene.number) for scene in scenes}) == 12 * len(suite.classes)
+    for case in cases:
+        assert 1 <= len(case.scenes) <= SCENES_PER_CASE
+        assert len({(scene.kind, scene.venue) for scene in case.scenes}) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "running", "where"),
+    [
+        ({"tracks": "pinegrove"}, {}, "--tracks"),
+        ({"laps": 7}, {}, "--laps"),
+        ({}, {"scenes": -1}, "--scenes"),
+        ({"drivers": "nobody"}, {}, "nobody"),
+    ],
+)
+def test_what_the_suite_decides_and_what_is_not_there_is_refused(options, running, where, tmp_path):
+    with pytest.raises(UsageError) as caught:
+        evaluate_overtaking(NAME, EvaluationOptions(**options), EvaluationRunOptions(out=tmp_path, **running), print)
+    assert where in str(caught.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_driver_that_cannot_be_loaded_is_the_result_of_its_scenes():
+    case = list_cases(load_overtaking_suite(NAME), JudgedDriver("nobody"), 0, 1)[0]
+    results = msgspec.msgpack.decode(run_scenes_task(msgspec.msgpack.encode(case)), type=list[SceneResult])
+    assert len(results) == 1
+    assert "nobody" in results[0].error

@@ -1,0 +1,42 @@
+"""Scenes through the wire: who does not look touches, who follows does not, and a scene repeats."""
+
+import msgspec
+import pytest
+
+from trailbrake.evaluate.overtaking.scene_drive import JudgedDriver, drive_scene
+from trailbrake.evaluate.overtaking.scenes import OvertakingScene, load_overtaking_suite
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def suite():
+    return msgspec.structs.replace(load_overtaking_suite("overtake-v1"), practice_laps=1)
+
+
+def make_scene(suite, **changes):
+    venue = next(venue for venue in suite.venues if venue.track == "lakeside")
+    scene = OvertakingScene(kind="own_line", number=0, venue=venue, habit="own_line", means="grip", ratio=0.6, laps=1,
+                            start=0.7, gaps_m=(15.0,), rival_seed=1)  # fmt: skip
+    return msgspec.structs.replace(scene, **changes)
+
+
+def test_who_does_not_look_drives_into_the_rival(suite):
+    scene = make_scene(suite)
+    result = drive_scene(suite, scene, JudgedDriver("line_track"))
+    assert result.error == ""
+    assert result.contact
+    assert not result.passed
+    assert -8.0 < result.contact_at[2] < 0.0  # it is behind
+    assert drive_scene(suite, scene, JudgedDriver("line_track")) == result
+
+
+def test_who_follows_neither_touches_nor_passes_and_loses_the_rivals_time(suite):
+    result = drive_scene(suite, make_scene(suite, ratio=0.8), JudgedDriver("convoy"))
+    assert (result.error, result.contact, result.passed) == ("", False, False)
+    assert result.lost_s > 5.0
+    assert abs(result.rival_lost_s) < 2.0
+
+
+def test_a_driver_that_fails_is_a_result(suite):
+    assert "nobody" in drive_scene(suite, make_scene(suite), JudgedDriver("nobody")).error
