@@ -1,0 +1,239 @@
+"""Other cars along a line: where they are, how sure that is, what they have shown, and where they will be.
+
+A wire supplies others late: Assetto Corsa at its frame rate, between ticks of the physics. A car is placed by its
+newest sample and the time since; one that is not supplied any more is forgotten. What a rival has shown of its line
+and its speed stays, by place, and says where it goes: back to the line that it drove here in earlier laps, at that
+speed. Of a place where it has not been seen, two things are reckoned with: the planned line, and that it keeps its
+offset.
+"""
+
+import math
+from collections.abc import Iterable
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.kernels import internal_jit, jit
+from trailbrake.state import OtherCar
+from trailbrake.tracks.road import Road
+from trailbrake.tracks.road_columns import RoadColumn
+from trailbrake.units import wrap_angle
+
+Array = NDArray[np.float64]
+
+HORIZON = 7.0  # s of the prediction
+STEP = 0.1  # s between its rows
+STEPS = 71  # rows, that of now included
+PLACE = 20.0  # m of the line that are one place of the memory
+NEW_SHARE = 0.5  # of a new lap, in the memory of a place
+LOST_TIME = 0.7  # s without a sample, after which a car is forgotten
+LONGEST_STEP = 4.0  # m beyond its own way, from which a rival has jumped
+SAMPLE_AGE = 1.0 / 60.0  # s, the most by which a sample is late
+STANDING_SPEED = 3.0  # m/s, below which a car is expected to go on as it does
+MOST_TURNED = 0.5  # rad from the line, up to which a car is taken to follow it
+RETURN_TIME = 2.0  # s in which it comes back to its line, and to its pace
+AIMED_TIME = 0.5  # s for which it goes on to the side as it does
+MOST_DRIVE, MOST_BRAKING = 6.0, 12.0  # m/s^2
+DRIVE_SHARE = 0.9  # of the planned acceleration, that an unknown rival has
+PACE_ROWS = 5  # of the line, over which the planned speeds rise or fall
+LEAST_PACE, MOST_PACE = 0.3, 1.2  # of the planned speed
+PACE_TIME = 2.0  # s, of the low-pass filter on that
+OFFSET_ERROR = 0.15, 0.12  # m now, and m/s by which it grows, on a line that was seen before
+UNKNOWN_GROWTH = 0.1  # m/s more where it was not
+DISTANCE_ERROR = 0.3, 0.5  # m now, and m/s
+DOUBTFUL_TIME = 4.0  # s, over which all these grow
+
+
+class RivalColumn(IntEnum):
+    """Columns of a prediction, one row every STEP."""
+
+    AHEAD = 0  # m along the line, ahead of us now
+    SPEED = 1  # m/s along the line
+    RIGHTMOST = 2  # m left of the line, the least offset that is reckoned with
+    LEFTMOST = 3  # m, the greatest
+    DISTANCE_ERROR = 4  # m along the line, on both sides
+
+
+class RivalMotion(NamedTuple):
+    """A rival now.
+
+    Attributes:
+        s, offset: m along and left of the line.
+        speed, aside: m/s, along the line and to its left.
+        heading: rad from the line.
+        pace: its speed over the planned one where that does not rise, of the last seconds of such.
+        wider: m by which it reaches further to each side than a car that heads along the line.
+    """
+
+    s: float
+    offset: float
+    speed: float
+    aside: float
+    heading: float
+    pace: float
+    wider: float
+
+
+class RivalMemory(NamedTuple):
+    """What a rival has shown by place; NaN where it has not been seen.
+
+    Attributes:
+        offsets: (places,) m left of the line.
+        speeds: (places,) m/s along the line.
+    """
+
+    offsets: Array
+    speeds: Array
+
+
+class TrackedRival:
+    """One rival.
+
+    Args:
+        index: its number on the wire.
+        places: of the line.
+    """
+
+    def __init__(self, index: int, places: int) -> None:
+        self.index = index
+        self.memory = RivalMemory(np.full(places, math.nan), np.full(places, math.nan))
+        self.motion = RivalMotion(0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0)
+        self.row, self.place = -1, -1
+        self.sample = (math.nan, math.nan)
+        self.seen_at = self.moved_at = -math.inf
+
+
+class RivalTracker:
+    """Follows all others along a line.
+
+    Args:
+        line: the line.
+        speeds: (n,) m/s, planned at its rows; may change.
+        size: m, length and width of the cars.
+    """
+
+    def __init__(self, line: Road, speeds: Array, size: tuple[float, float]) -> None:
+        self._line, self._speeds, self._size = line, speeds, size
+        self._places = max(int(line.length / PLACE), 1)
+        self._rivals: dict[int, TrackedRival] = {}
+        self._now = 0.0
+
+    def observe_cars(self, others: Iterable[OtherCar], now: float) -> None:
+        """Take the others of a state at simulator time `now` (s). Cars without a finite place or speed are skipped."""
+        if now < self._now:  # the session was restarted
+            for rival in self._rivals.values():
+                rival.seen_at = rival.moved_at = -math.inf
+        self._now = now
+        for other in others:
+            if math.isfinite(other.x + other.y + other.velocity_x + other.velocity_y):
+                if other.index not in self._rivals:
+                    self._rivals[other.index] = TrackedRival(other.index, self._places)
+                rival = self._rivals[other.index]
+                rival.seen_at = now
+                if rival.sample != (other.x, other.y):
+                    self._place_rival(rival, other)
+
+    def list_present(self) -> list[TrackedRival]:
+        """Return the rivals that are there."""
+        return [rival for rival in self._rivals.values() if self._now - rival.seen_at < LOST_TIME]
+
+    def measure_ahead(self, rival: TrackedRival, s: float) -> float:
+        """Return how far (m) a rival is ahead of s (m) now; behind it is negative."""
+        motion = rival.motion
+        ahead = motion.s + motion.speed * min(self._now - rival.moved_at, SAMPLE_AGE) - s
+        length = self._line.length
+        return ahead - length * math.floor(ahead / length + 0.5) if self._line.closed else ahead
+
+    def predict(self, rival: TrackedRival, s: float, out: Array) -> None:
+        """Write the prediction of a rival into `out` (STEPS, len(RivalColumn)); `s`: m along the line, our own."""
+        predict_rival(rival.motion, rival.memory, (s, self.measure_ahead(rival, s), self._line.length),
+                      self._speeds, out)  # fmt: skip
+
+    def _place_rival(self, rival: TrackedRival, other: OtherCar) -> None:
+        line, before = self._line, rival.motion
+        s, offset, rival.row = line.locate(other.x, other.y, rival.row)
+        yaw = float(line.table[rival.row, RoadColumn.YAW])
+        cos, sin = math.cos(yaw), math.sin(yaw)
+        speed = other.velocity_x * cos + other.velocity_y * sin
+        aside = other.velocity_y * cos - other.velocity_x * sin
+        heading = wrap_angle(other.yaw - yaw) if math.isfinite(other.yaw) else 0.0
+        since = self._now - rival.moved_at
+        jumped = math.dist(rival.sample, (other.x, other.y)) > LONGEST_STEP + 1.5 * max(before.speed, speed) * since
+        pace, planned = before.pace, float(self._speeds[rival.row])
+        if math.isfinite(since) and not jumped and self._speeds[(rival.row + PACE_ROWS) % len(self._speeds)] < planned:
+            pace += min(since / PACE_TIME, 1.0) * (speed / max(planned, 1.0) - pace)
+        length, width = self._size
+        wider = max(0.5 * (length * abs(math.sin(heading)) + width * (abs(math.cos(heading)) - 1.0)), 0.0)
+        pace = min(max(pace, LEAST_PACE), MOST_PACE)
+        rival.motion = RivalMotion(s, offset, speed, aside, heading, pace, wider)
+        rival.sample, rival.moved_at = (other.x, other.y), self._now
+        place = min(int(s / line.length * self._places), self._places - 1) % self._places
+        if place != rival.place and speed > STANDING_SPEED and abs(heading) < MOST_TURNED and not jumped:
+            for values, new in zip(rival.memory, (offset, speed), strict=True):
+                values[place] = new if math.isnan(values[place]) else values[place] + NEW_SHARE * (new - values[place])
+        rival.place = place
+
+
+@internal_jit
+def _at_place(values: Array, s: float, length: float) -> float:
+    """Return a value by place at s (m), linear between places, the first at 0; NaN where one is not known."""
+    n = values.shape[0]
+    position = (s / length) * n
+    i = int(position // 1.0)
+    u = position - i
+    value: float = (1.0 - u) * values[i % n] + u * values[(i + 1) % n]
+    return value
+
+
+@jit
+def predict_rival(
+    motion: RivalMotion, memory: RivalMemory, place: tuple[float, float, float], speeds: Array, out: Array
+) -> None:
+    """Write the prediction of a rival.
+
+    Args:
+        motion: of the rival now.
+        memory: what it has shown.
+        place: own s, how far it is ahead, and the length of the line, m.
+        speeds: (n,) m/s, planned along the line.
+        out: (STEPS, len(RivalColumn)).
+    """
+    here, ahead, length = place
+    n = speeds.shape[0]
+    v, offset = motion.speed, motion.offset
+    shown_speed = _at_place(memory.speeds, here + ahead, length)
+    shown_offset = _at_place(memory.offsets, here + ahead, length)
+    excess = min(max(v / shown_speed, LEAST_PACE), MOST_PACE) - 1.0 if shown_speed > 1.0 else 0.0
+    follows = v > STANDING_SPEED and abs(motion.heading) < MOST_TURNED
+    for k in range(STEPS):
+        t = k * STEP
+        s = here + ahead
+        fade = math.exp(-t / RETURN_TIME)
+        drift = motion.offset + motion.aside * min(t, AIMED_TIME)
+        wanted = _at_place(memory.offsets, s, length)
+        known = follows and wanted == wanted and shown_offset == shown_offset
+        if known:
+            offset = wanted + (motion.offset - shown_offset) * fade
+            low, high = offset, offset
+        elif follows:
+            back = drift * fade
+            low, high = min(back, drift), max(back, drift)
+        else:
+            low, high = drift, drift
+        doubt = min(t, DOUBTFUL_TIME)
+        spread = motion.wider + OFFSET_ERROR[0] + OFFSET_ERROR[1] * doubt + (0.0 if known else UNKNOWN_GROWTH * doubt)
+        out[k, RivalColumn.AHEAD], out[k, RivalColumn.SPEED] = ahead, v
+        out[k, RivalColumn.RIGHTMOST], out[k, RivalColumn.LEFTMOST] = low - spread, high + spread
+        out[k, RivalColumn.DISTANCE_ERROR] = DISTANCE_ERROR[0] + DISTANCE_ERROR[1] * doubt
+        if follows:
+            s += v * STEP
+            target = _at_place(memory.speeds, s, length) * (1.0 + excess * fade)
+            if target != target:
+                row = int(s / length * n // 1.0) % n
+                after = speeds[(row + PACE_ROWS) % n]
+                rise = (after * after - speeds[row] * speeds[row]) * n / (2.0 * PACE_ROWS * length)
+                target = motion.pace * speeds[row] if rise <= 0.0 else min(v + DRIVE_SHARE * rise * STEP, after)
+            v = max(v + min(max(target - v, -MOST_BRAKING * STEP), MOST_DRIVE * STEP), 0.0)
+        ahead += v * STEP

@@ -1,0 +1,121 @@
+"""Where others are along a line, what they have shown, and where they are expected."""
+
+import math
+
+import numpy as np
+import pytest
+from helpers.roads import circle
+
+from trailbrake.planning.rival_tracking import LOST_TIME, STEP, STEPS, RivalColumn, RivalTracker
+from trailbrake.state import OtherCar
+
+
+@pytest.fixture
+def line():
+    return circle(200.0).road
+
+
+def other_at(line, s, offset=0.0, speed=30.0, index=1):
+    x, y, z, yaw = line.points(s, offset)[0].tolist()
+    return OtherCar(index, x, y, z, yaw, speed * math.cos(yaw), speed * math.sin(yaw), abs(speed))
+
+
+def track_constant(line, tracker, speed, offset, seconds, start=0.0):
+    time = 0.0
+    while time < seconds:
+        tracker.observe_cars([other_at(line, (start + speed * time) % line.length, offset, speed)], time)
+        time += 1.0 / 60.0
+    return (start + speed * (time - 1.0 / 60.0)) % line.length
+
+
+def predict(tracker, s):
+    out = np.zeros((STEPS, len(RivalColumn)))
+    (rival,) = tracker.list_present()
+    tracker.predict(rival, s, out)
+    return out
+
+
+def test_a_rival_is_expected_on_the_line_and_at_the_speed_of_its_last_lap(line):
+    tracker = RivalTracker(line, np.full(len(line.table), 40.0), (4.6, 2.0))  # the plan says 40 m/s on the line
+    s = track_constant(line, tracker, 25.0, 3.0, 1.2 * line.length / 25.0)
+    out = predict(tracker, s - 10.0)
+    at_4s = out[round(4.0 / STEP)]
+    assert at_4s[RivalColumn.AHEAD] == pytest.approx(10.0 + 25.0 * 4.0, abs=1.0)
+    assert at_4s[RivalColumn.RIGHTMOST] < 3.0 < at_4s[RivalColumn.LEFTMOST]
+    assert at_4s[RivalColumn.LEFTMOST] - at_4s[RivalColumn.RIGHTMOST] < 1.5
+
+
+def test_where_it_was_not_seen_it_may_come_back_to_the_line_or_stay_beside_it(line):
+    tracker = RivalTracker(line, np.full(len(line.table), 30.0), (4.6, 2.0))
+    tracker.observe_cars([other_at(line, 50.0, 3.0)], 0.0)
+    out = predict(tracker, 40.0)
+    assert out[0, RivalColumn.AHEAD] == pytest.approx(10.0, abs=0.1)
+    last = out[round(4.0 / STEP)]
+    assert last[RivalColumn.RIGHTMOST] < 0.5
+    assert last[RivalColumn.LEFTMOST] > 3.0
+    widths = out[:, RivalColumn.LEFTMOST] - out[:, RivalColumn.RIGHTMOST]
+    assert (np.diff(widths) >= -1e-12).all()  # what is not known never shrinks
+
+
+def test_it_is_behind_across_the_start_line(line):
+    tracker = RivalTracker(line, np.full(len(line.table), 30.0), (4.6, 2.0))
+    tracker.observe_cars([other_at(line, line.length - 5.0)], 0.0)
+    (rival,) = tracker.list_present()
+    assert tracker.measure_ahead(rival, 10.0) == pytest.approx(-15.0, abs=0.1)
+
+
+def test_a_car_that_is_not_supplied_any_more_is_forgotten_and_comes_back(line):
+    tracker = RivalTracker(line, np.full(len(line.table), 30.0), (4.6, 2.0))
+    tracker.observe_cars([other_at(line, 50.0)], 0.0)
+    tracker.observe_cars([], LOST_TIME + 0.1)
+    assert tracker.list_present() == []
+    tracker.observe_cars([other_at(line, 80.0)], LOST_TIME + 0.2)
+    assert len(tracker.list_present()) == 1
+
+
+@pytest.mark.parametrize("field", ["x", "y", "velocity_x", "velocity_y"])
+def test_a_car_without_a_finite_place_or_speed_is_skipped(line, field):
+    tracker = RivalTracker(line, np.full(len(line.table), 30.0), (4.6, 2.0))
+    broken = other_at(line, 50.0)
+    setattr(broken, field, math.nan)
+    tracker.observe_cars([broken, other_at(line, 90.0, index=2)], 0.0)
+    assert [rival.index for rival in tracker.list_present()] == [2]
+
+
+def test_a_jump_teaches_nothing_of_the_places_between(line):
+    tracker = RivalTracker(line, np.full(len(line.table), 30.0), (4.6, 2.0))
+    tracker.observe_cars([other_at(line, 50.0)], 0.0)
+    known = np.isfinite(tracker.list_present()[0].memory.speeds).sum()
+    tracker.observe_cars([other_at(line, 700.0)], 0.02)
+    (rival,) = tracker.list_present()
+    assert np.isfinite(rival.memory.speeds).sum() == known
+    assert tracker.measure_ahead(rival, 690.0) == pytest.approx(10.0, abs=0.6)
+
+
+@pytest.mark.parametrize("speed", [0.0, -10.0])
+def test_a_car_that_stands_or_drives_backwards_is_expected_to_go_on_so(line, speed):
+    tracker = RivalTracker(line, np.full(len(line.table), 30.0), (4.6, 2.0))
+    tracker.observe_cars([other_at(line, 60.0, 1.0, speed)], 0.0)
+    out = predict(tracker, 10.0)
+    assert np.isfinite(out).all()
+    assert out[round(2.0 / STEP), RivalColumn.AHEAD] == pytest.approx(50.0 + 2.0 * speed, abs=0.1)
+
+
+def test_times_before_the_last_begin_anew(line):
+    tracker = RivalTracker(line, np.full(len(line.table), 30.0), (4.6, 2.0))
+    tracker.observe_cars([other_at(line, 50.0)], 100.0)
+    tracker.observe_cars([], 0.0)
+    assert tracker.list_present() == []
+
+
+def test_a_car_across_the_road_is_as_wide_as_it_is_long(line):
+    tracker = RivalTracker(line, np.full(len(line.table), 30.0), (4.6, 2.0))
+    across = other_at(line, 60.0, 0.0, 0.0)
+    across.yaw += 0.5 * math.pi
+    tracker.observe_cars([across, other_at(line, 90.0, 0.0, 0.0, index=2)], 0.0)
+    widths = []
+    for rival in tracker.list_present():
+        out = np.zeros((STEPS, len(RivalColumn)))
+        tracker.predict(rival, 10.0, out)
+        widths.append(out[0, RivalColumn.LEFTMOST] - out[0, RivalColumn.RIGHTMOST])
+    assert widths[0] - widths[1] == pytest.approx(4.6 - 2.0, abs=0.05)
