@@ -23,7 +23,7 @@ def evaluate(
 
     Args:
         suite: a benchmark suite, as suite/race-v1 or suite/overtake-v1, in place of cars, tracks, sims, seeds, laps and
-            conditions; see docs/suite-race-v1.md and docs/racing.md.
+            conditions; see docs/suite-race-v1.md and docs/overtaking.md.
         options: what to judge.
         running: how.
         open: open the page in the browser.

@@ -175,7 +175,7 @@ def _corner_speed(shape: PathShape, limits: Envelope, margin: float) -> float:
 
 
 @internal_jit
-def _reachable_speed(v: float, shape: PathShape, step: float, limits: Envelope, margin: float) -> float:
+def reachable_speed(v: float, shape: PathShape, step: float, limits: Envelope, margin: float) -> float:
     """Return the speed (m/s) `step` (m) further on at full drive, or, with a negative step, further back at full brake.
 
     Args:
@@ -229,12 +229,12 @@ def fill_profile(rows: Array, settings: ProfileSettings, limits: Envelope, v: Ar
         i, j = k % n, (k + 1) % n
         if not closed and j == 0:
             continue
-        v[j] = min(v[j], _reachable_speed(v[i], _shape_between(rows, i, j), spacing, limits, margin))
+        v[j] = min(v[j], reachable_speed(v[i], _shape_between(rows, i, j), spacing, limits, margin))
     for k in range(laps * n - 1, 0, -1):
         i, j = k % n, (k - 1) % n
         if i == 0 and laps == 1:
             continue  # an open end; and from rest, the car does not brake for the standstill at row 0
-        v[j] = min(v[j], _reachable_speed(v[i], _shape_between(rows, i, j), -spacing, limits, margin))
+        v[j] = min(v[j], reachable_speed(v[i], _shape_between(rows, i, j), -spacing, limits, margin))
     for i in range(n):
         need, factor = lateral_demand(v[i], _row_shape(rows, i), limits)
         grip[i] = abs(need) / (factor * interpolate_speed(limits.lateral, limits.speeds, v[i]))
@@ -264,10 +264,10 @@ def refill_profile(
     v[first] = min(v[first], start)
     for k in range(count - 1):
         i, j = (first + k) % n, (first + k + 1) % n
-        v[j] = min(v[j], _reachable_speed(v[i], _shape_between(rows, i, j), spacing, limits, margin))
+        v[j] = min(v[j], reachable_speed(v[i], _shape_between(rows, i, j), spacing, limits, margin))
     for k in range(count - 1, 0, -1):
         i, j = (first + k) % n, (first + k - 1) % n
-        v[j] = min(v[j], _reachable_speed(v[i], _shape_between(rows, i, j), -spacing, limits, margin))
+        v[j] = min(v[j], reachable_speed(v[i], _shape_between(rows, i, j), -spacing, limits, margin))
     for k in range(count - 1):
         i, j = (first + k) % n, (first + k + 1) % n
         a[i] = (v[j] * v[j] - v[i] * v[i]) / (2.0 * spacing)

@@ -1,0 +1,147 @@
+"""Races among others: holds the line as `line_track` does, leaves it to pass, and follows where it cannot.
+
+Alone it is `line_track` to the bit. With others within reach a path across the road and its speeds are planned every
+PLAN_PERIOD (`planning/race_lattice.py`) against where they may be (`planning/rival_tracking.py`), from the same
+envelope and learned grip; a plan acts PLAN_DELAY ticks after the sample that it was made from. Laps teach nothing
+meanwhile.
+"""
+
+import math
+from copy import copy
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.control.vehicle.line_tracking import PlanColumn, TrackingPlan
+from trailbrake.control.vehicle.recovery import STUCK_SPEED
+from trailbrake.drivers import line_track
+from trailbrake.drivers.parts.tracking_plan import PlanSources, fill_rows
+from trailbrake.planning.course import GRIP_MARGIN, Course
+from trailbrake.planning.race_lattice import (
+    DRIVEN,
+    POINTS,
+    STRIDE,
+    FineRows,
+    RaceRoad,
+    RaceStart,
+    build_lanes,
+    commit_path,
+    make_buffers,
+    plan_race_path,
+    write_path,
+)
+from trailbrake.planning.rival_tracking import STEPS, RivalColumn, RivalTracker
+from trailbrake.state import CarState, Controls
+from trailbrake.tracks.frenet import RoadTable
+
+PLAN_PERIOD = 0.04  # s of simulator time between plans
+PLAN_DELAY = 3  # ticks from a plan's sample until it acts
+NEAR_AHEAD, NEAR_BEHIND = 160.0, 40.0  # m, within which others count
+MOST_RIVALS = 6  # the nearest, that a plan reckons with
+WINDOW_TIME, WINDOW_BRAKING, WINDOW_MORE = 7.5, 6.0, 60.0  # s, m/s^2 and m that a path is long at least
+
+
+class RacePlan(NamedTuple):
+    """A plan beside the line: what the law holds, the rows that a path is written to, and what fills the law's."""
+
+    held: TrackingPlan
+    rows: FineRows
+    sources: PlanSources
+
+
+class Driver(line_track.Driver):
+    """Holds the line as `line_track` does, and passes, follows and leaves room where others are near."""
+
+    USES = line_track.Driver.USES | {"others"}
+
+    def reset(self, course: Course) -> None:
+        """Plan as `line_track` does, and lay the lanes."""
+        super().reset(course)
+        body, sources = course.known_car().body, self.sources
+        size, paths = (body.length, body.width), build_lanes(self.line, body.width)
+        self.tracker = RivalTracker(self.line, self.adaptive.speeds, size)
+        self.road = RaceRoad(sources.line, sources.shapes, paths, sources.limits, GRIP_MARGIN, size)
+        self.driven_path, self.path = paths[DRIVEN], make_buffers()
+        self.race_plans = [self._make_race_plan(), self._make_race_plan()]
+        self.rivals = np.zeros((MOST_RIVALS, STEPS, len(RivalColumn)))
+        self.since_plan, self.pending, self.delay_ticks = math.inf, self.held_plan, -1
+        self.own_row = -1
+
+    def act(self, state: CarState, dt: float) -> Controls:
+        """Return the controls for one state."""
+        if state.others or self.is_disturbed or self.delay_ticks >= 0:
+            self._race(state, dt)
+        return super().act(state, dt)
+
+    def rehearse(self, state: CarState, dt: float) -> Controls:
+        """Return what `act` would return without a new plan, and leave the driver as it is."""
+        frozen = copy(self)
+        frozen.is_disturbed, frozen.delay_ticks = False, -1
+        return super(Driver, frozen).rehearse(replace(state, others=[]), dt)
+
+    def _race(self, state: CarState, dt: float) -> None:
+        """Look after the others, plan where it is time, and let a plan act whose time has come."""
+        self.tracker.observe_cars(state.others, state.time)
+        if self.delay_ticks > 0:
+            self.delay_ticks -= 1
+        elif self.delay_ticks == 0:
+            self.held_plan, self.delay_ticks = self.pending, -1
+            self.is_disturbed = self.held_plan is not self.plan
+        self.since_plan += dt
+        if self.since_plan >= PLAN_PERIOD - 0.5 * dt and math.isfinite(state.x + state.y + state.speed):
+            self.since_plan = 0.0
+            self._plan_path(state)
+        row = max(self.own_row, 0)
+        self.aimed_offset = float(self.driven_path[row]) if self.is_disturbed else 0.0
+        if self.is_disturbed and self.held_plan.table[row, PlanColumn.SPEED] < STUCK_SPEED:
+            self.road_return.wait()  # it stands behind another car, and is not stuck
+
+    def _plan_path(self, state: CarState) -> None:
+        s, offset, self.own_row = self.line.locate(state.x, state.y, self.own_row)
+        near = self._predict_near(s)
+        if not (len(near) or self.is_disturbed):
+            return
+        v = state.speed
+        window = WINDOW_TIME * v + v * v / (2.0 * WINDOW_BRAKING) + WINDOW_MORE
+        points = min(int(window / (STRIDE * self.line.spacing)) + 2, POINTS)
+        start = RaceStart(self.own_row, points, v, offset - float(self.driven_path[self.own_row]))
+        choice = plan_race_path(self.road, start, near, self.path)
+        if choice.target != DRIVEN:
+            commit_path(self.road, start, choice)
+        self.delay_ticks = PLAN_DELAY
+        if not choice.is_held_up and not self.path.offset[: points + 2].any():
+            self.driven_path[:] = 0.0
+            self.pending = self.plan
+            return
+        spare = self.race_plans[self.held_plan is self.race_plans[0].held]
+        count = write_path(self.road, start, self.path, spare.rows)
+        self._fill_race_rows(spare, start.row, count)
+        self.pending = spare.held
+
+    def _predict_near(self, s: float) -> NDArray[np.float64]:
+        """Return the predictions (cars, STEPS, len(RivalColumn)) of the nearest others around s (m)."""
+        measured = [(self.tracker.measure_ahead(rival, s), rival) for rival in self.tracker.list_present()]
+        near = [(abs(ahead), rival.index, rival) for ahead, rival in measured if -NEAR_BEHIND < ahead < NEAR_AHEAD]
+        near = sorted(near)[:MOST_RIVALS]
+        for number, (_, _, rival) in enumerate(near):
+            self.tracker.predict(rival, s, self.rivals[number])
+        return self.rivals[: len(near)]
+
+    def _fill_race_rows(self, plan: RacePlan, first: int, count: int) -> None:
+        fill_rows(plan.held.table, plan.sources, first, count)
+        n = len(self.line.table)
+        rows = np.arange(first, first + count) % n
+        offsets = self.driven_path[rows]
+        near_line = np.maximum(1.0 - np.abs(offsets), 0.0)[:, None]
+        columns = [PlanColumn.LEARNED_STEER, PlanColumn.LEARNED_SIDESLIP, PlanColumn.OFFSET]
+        plan.held.table[rows[:, None], columns] = near_line * self.plan.table[rows[:, None], columns]
+        plan.held.table[rows, PlanColumn.OFFSET] += offsets
+
+    def _make_race_plan(self) -> RacePlan:
+        sources, n = self.sources, len(self.line.table)
+        line = RoadTable(sources.line.table.copy(), sources.line.spacing, sources.line.closed)
+        rows = FineRows(line, sources.shapes.copy(), sources.speed.copy(), sources.acceleration.copy())
+        filled = sources._replace(line=line, shapes=rows.shapes, speed=rows.speed, acceleration=rows.acceleration)
+        return RacePlan(TrackingPlan(line, np.zeros((n, len(PlanColumn)))), rows, filled)

@@ -1,0 +1,109 @@
+"""Alone it is line_track to the bit; among others it goes round who is in the way, or stays behind."""
+
+import math
+
+import numpy as np
+import pytest
+
+from trailbrake.cars.car_library import load_car
+from trailbrake.drivers import line_track, race_line
+from trailbrake.planning.course import Course
+from trailbrake.state import Controls, OtherCar, Pose
+from trailbrake.tracks.track_library import load_track
+from trailbrake.world.plant import World
+
+
+@pytest.fixture(scope="module")
+def course():
+    return Course(load_track("hartmoor"), load_car("gt3")).with_kerbs()
+
+
+def describe_car(index, state):
+    return OtherCar(index, state.x, state.y, state.z, state.yaw, state.speed * math.cos(state.yaw),
+                    state.speed * math.sin(state.yaw), state.speed)  # fmt: skip
+
+
+def make_driver(course, kind=race_line.Driver):
+    driver = kind()
+    driver.reset(course)
+    return driver
+
+
+def start_at(course, world, car, s, speed, offset=0.0, turned=0.0):
+    x, y, z, yaw = course.line.points(s, offset)[0].tolist()
+    world.place_car(car, Pose(x, y, z, yaw + turned), speed)
+
+
+def drive_world(course, drivers, seconds, others=lambda states, car: None):
+    """Drive from 30 m/s; return all states of the first car."""
+    world = World(course.track, [course.known_car()] * len(drivers))
+    for car in range(len(drivers)):
+        start_at(course, world, car, 200.0 - 30.0 * car, 30.0)
+    driven = []
+    for _ in range(round(seconds * 333)):
+        states = [world.car_state(car) for car in range(len(drivers))]
+        for car, state in enumerate(states):
+            state.others = others(states, car) or []
+        driven.append(states[0])
+        world.step([driver.act(state, world.period) for driver, state in zip(drivers, states, strict=True)])
+    return driven
+
+
+def test_alone_it_is_line_track_to_the_bit(course):
+    plain, race = ([(state.x, state.y, state.yaw, state.speed) for state in drive_world(course, [driver], 3.0)]
+                   for driver in (make_driver(course, line_track.Driver), make_driver(course)))  # fmt: skip
+    assert race == plain
+
+
+def test_others_far_away_or_without_a_place_change_nothing(course):
+    far = course.line.points(2500.0)[0].tolist()
+    shown = [OtherCar(1, *far, 0.0, 0.0, 0.0), OtherCar(2), OtherCar(3, math.nan, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0)]
+    plain = drive_world(course, [make_driver(course, line_track.Driver)], 1.0)
+    race = drive_world(course, [make_driver(course)], 1.0, lambda states, car: shown)
+    assert [(a.x, a.y, a.yaw) for a in race] == [(b.x, b.y, b.yaw) for b in plain]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("turned", [0.0, 0.5 * math.pi])
+def test_it_goes_round_a_car_that_stands_on_the_line(course, turned):
+    world = World(course.track, [course.known_car()] * 2)
+    start_at(course, world, 0, 2700.0, 40.0)
+    start_at(course, world, 1, 2950.0, 0.0, turned=turned)
+    driver = make_driver(course)
+    passed = False
+    while world.car_state(0).time < 25.0 and not passed:
+        state = world.car_state(0)
+        state.others = [describe_car(1, world.car_state(1))]
+        world.step([driver.act(state, world.period), Controls(brake=1.0)])
+        s, _, _ = course.line.locate(state.x, state.y)
+        passed = 3000.0 < s < 3400.0
+    assert passed
+    assert world.car_state(0).contacts == 0.0
+    assert world.car_state(1).contacts == 0.0
+
+
+@pytest.mark.slow
+def test_it_repeats_to_the_bit_among_others(course):
+    def show_all(states, car):
+        return [describe_car(index, state) for index, state in enumerate(states) if index != car]
+
+    runs = [drive_world(course, [make_driver(course), make_driver(course, line_track.Driver)], 4.0, show_all)
+            for _ in range(2)]  # fmt: skip
+    assert [(a.x, a.y, a.speed) for a in runs[0]] == [(b.x, b.y, b.speed) for b in runs[1]]
+
+
+def test_a_crowd_that_jumps_about_leaves_finite_controls(course):
+    draw, driver = np.random.default_rng(3), make_driver(course)
+    world = World(course.track, [course.known_car()])
+    start_at(course, world, 0, 200.0, 30.0)
+    for tick in range(400):
+        state = world.car_state(0)
+        state.others = []
+        for index in range(1, 20 if tick % 50 else 3):  # some vanish at times
+            x, y, z, yaw = course.line.points(state.lap_progress + 200.0 + draw.uniform(-40.0, 120.0),
+                                              draw.uniform(-6.0, 6.0))[0].tolist()  # fmt: skip
+            speed = draw.choice([0.0, 30.0, -20.0, 1e4])
+            state.others.append(OtherCar(index, x, y, z, yaw, speed * math.cos(yaw), speed * math.sin(yaw), abs(speed)))
+        controls = driver.act(state, world.period)
+        assert all(math.isfinite(value) for value in (controls.steer, controls.throttle, controls.brake))
+        world.step([controls])
