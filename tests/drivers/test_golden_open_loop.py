@@ -36,7 +36,7 @@ REFERENCE = FOLDER / "controls.json"
 TOLERANCE = 2e-6
 
 CAMERA_CARS = ["lane_sign", "wall_follow", "wall_follow_seed"]
-ON_LINE = ["line_follow", "line_track", "convoy", "torque_vectoring_seed"]
+ON_LINE = ["line_follow", "line_track", "convoy", "torque_vectoring_seed", "lane_switch", "race_line"]
 ON_STRAIGHTS = ["brake_test", "brake_test_seed", "double_lane_change", "double_lane_change_seed"]
 # Which drivers answer which recorded states, and the track and car that they plan with.
 SEQUENCES = {

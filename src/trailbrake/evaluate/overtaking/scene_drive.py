@@ -34,7 +34,6 @@ from trailbrake.world.plant import World
 
 MEASURE_TICKS = 6  # of the wire between two measurements
 SLOWEST = 2.0  # a scene is over after its laps times this, in free laps; its rivals are slower
-TOUCH_REACH = 8.0  # m between two cars, within which contacts that both count at once are theirs
 STALLED_SPEED = 1.0  # m/s, below which the judged car stands
 STALLED_S = 20.0  # s at a stand, after which a scene is over
 
@@ -70,7 +69,7 @@ class SceneResult(msgspec.Struct, frozen=True, kw_only=True):
         passed: all rivals, without a contact, for as long as the suite wants.
         after_s: s until it was ahead of the last; None where it never was.
         contact: whether the judged car and a rival touched.
-        contact_at: where and how: s (m), lateral distance (m), distance ahead of the rival (m), speed difference (m/s).
+        contact_at: where and how: s (m), m left of the rival, m ahead of it, and the speed of closing (m/s).
         off_road_s: s with more than two wheels off the road.
         wall_contacts: contacts with walls.
         lost_s: s, over its free lap, until the scene ended.
@@ -146,7 +145,7 @@ class SceneMonitor:
         self.lap_ways.append((self.time, own.way, own.speed))
         self.off_road_s += dt if own.on_track < 2.0 else 0.0
         self.stalled_s = self.stalled_s + dt if own.speed < STALLED_SPEED else 0.0
-        self._judge_contacts(before)
+        self._judge_contacts(before[0].contacts)
         is_ahead = all(own.way - rival.way > self._clear_m for rival in self.cars[1:])
         self.ahead_since = math.nan if not is_ahead else self.time if math.isnan(self.ahead_since) else self.ahead_since
 
@@ -155,18 +154,17 @@ class SceneMonitor:
         """Whether the judged car has been ahead for long enough."""
         return len(self.cars) > 1 and self.time - self.ahead_since >= self._clear_s
 
-    def _judge_contacts(self, before: list[_Measured]) -> None:
+    def _judge_contacts(self, before: float) -> None:
         own = self.cars[0]
-        if own.contacts <= before[0].contacts:
+        if own.contacts <= before:
             return
-        for rival, earlier in zip(self.cars[1:], before[1:], strict=True):
-            if rival.contacts > earlier.contacts and abs(rival.way - own.way) < TOUCH_REACH:
-                self.contact_at = self.contact_at or (
-                    own.way % self._road.length, own.offset - rival.offset, own.way - rival.way,
-                    own.speed - rival.speed,
-                )  # fmt: skip
-                return
-        self.wall_contacts += 1
+        touches = [touch for touch in self._plant.counters()["contacts"] if touch["first"] == 0]
+        if not touches:
+            self.wall_contacts += 1
+        elif not self.contact_at:
+            touch = touches[0]
+            rival = self.cars[touch["second"]]
+            self.contact_at = touch["s_m"], own.offset - rival.offset, own.way - rival.way, touch["closing_mps"]
 
     def _measure(self, car: int, before: float) -> _Measured:
         state = self._plant.car_state(car)
