@@ -59,7 +59,6 @@ class Driver(line_track.Driver):
             self.shift += moved
             self._put_corrections_into_plan()
         row = max(self.row, 0)
-        self.aimed_offset = float(self.plan.table[row, PlanColumn.OFFSET]) if self.shift != 0.0 else 0.0
         most = self._follow_limit(state.speed, offset, seen)
         self.is_disturbed = self.shift != 0.0 or most < math.inf
         if most < STUCK_SPEED:

@@ -234,7 +234,7 @@ class Driver:
         # Wheels of both sides may be beyond the edge by turn: inside of a bend the outer ones have to stay on the road.
         overrun = max(max(beyond_left, beyond_right) - self.car.half_tracks[1] + CUT_ROOM, 0.0)
         if wide > LEAST_WIDE:
-            to_left = error > 0.0
+            to_left = off_aim > 0.0
             beyond, kerb = (beyond_left, RoadColumn.KERB_LEFT) if to_left else (beyond_right, RoadColumn.KERB_RIGHT)
             overrun = max(beyond - read(row, kerb) + max(self.car.half_tracks) + KERB_ROOM, overrun)
         return Deviation(wide, -command.speed_error, off_road, overrun, command.steer_cut)

@@ -94,7 +94,6 @@ class Driver(line_track.Driver):
             self.since_plan = 0.0
             self._plan_path(state)
         row = max(self.own_row, 0)
-        self.aimed_offset = float(self.driven_path[row]) if self.is_disturbed else 0.0
         if self.is_disturbed and self.held_plan.table[row, PlanColumn.SPEED] < STUCK_SPEED:
             self.road_return.wait()  # it stands behind another car, and is not stuck
 

@@ -2,7 +2,8 @@
 
 A lap leaves at each station of the line the largest slip of the tyres, the distance by which the car ran wide, and the
 speed by which it was faster than planned. The factor on the planned grip follows them from lap to lap, as in iterative
-learning control; sections accept it by their time (`section_trials.py`). What goes wrong in a bend is the fault of the stations before it.
+learning control; sections accept it by their time (`section_trials.py`). What goes wrong in a bend is the fault of the
+stations before it.
 """
 
 import math
