@@ -41,7 +41,7 @@ def _find_check(path: Path) -> Callable[[Path], str]:
     checks: dict[str, Callable[[Path], str]] = {
         ".py": _check_code, ".fmu": _check_driver, ".npz": _check_driver, ".mcap": _check_recording, ".csv": _check_csv,
         ".toml": _check_values, ".json": _check_values, ".gpx": _check_places, ".kml": _check_places,
-        **dict.fromkeys((".ld", ".ibt", ".nmea", ".txt"), _check_recording),
+        **dict.fromkeys((".ld", ".ibt", ".nmea"), _check_recording),
     }  # fmt: skip
     if path.suffix not in checks:
         raise UsageError("no kind of file that can be checked", where=str(path), expected=", ".join(checks))

@@ -101,3 +101,20 @@ def test_without_anything_there_are_no_laps():
     found = find_laps(columns("x", "y", laps=half), [], {})
     assert found.laps == []
     assert "no place that the car passed twice" in found.notes[0]
+
+
+def test_noisy_places_and_late_lap_numbers_cost_less_than_half_a_sample():
+    """Places with 0.3 m of noise; the number changes two samples late, as of a logger that polls."""
+    random = np.random.default_rng(7)
+    for late in (0, 2):
+        noisy = columns("lap", "x", "y")
+        noisy["lap"] = np.concatenate([np.repeat(noisy["lap"][0], late), noisy["lap"]])[: len(LAPS.time)]
+        for name in ("x", "y"):
+            noisy[name] = noisy[name] + random.normal(0.0, 0.3, len(LAPS.time))
+        assert times(find_laps(noisy, [], {})) == pytest.approx(LAPS.lap_times, abs=0.05)
+
+
+def test_a_lap_that_ends_elsewhere_does_not_move_the_line():
+    broken = columns("lap", "x", "y")
+    broken["lap"][int(np.flatnonzero(LAPS.lap == 3)[150]) :] = np.nan
+    assert times(find_laps(broken, [], {})) == pytest.approx(LAPS.lap_times[:2], abs=0.002)

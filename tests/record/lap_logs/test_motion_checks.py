@@ -60,3 +60,16 @@ def test_a_speed_that_is_missing_is_that_along_the_places():
                                           LogChannel("y", "m", "y", LAPS.time, LAPS.y)]), "a.csv")  # fmt: skip
     apart = np.abs(found.columns["speed"] - LAPS.speed)[50:-50]
     assert np.quantile(apart, [0.5, 0.9]) == pytest.approx(0.0, abs=0.4)
+
+
+def test_noise_of_places_and_channels_does_not_change_signs_and_units():
+    random = np.random.default_rng(7)
+    noisy = {"x": ("m", LAPS.x + random.normal(0.0, 0.3, len(LAPS.x))), "speed": ("", 3.6 * LAPS.speed),
+             "y": ("m", LAPS.y + random.normal(0.0, 0.3, len(LAPS.x))),
+             "acceleration_y": ("", random.normal(0.0, 0.15, len(LAPS.x)) - LAPS.acceleration_y / 9.80665)}  # fmt: skip
+    log = LapLog("test", [LogChannel(name, unit, name, LAPS.time, values) for name, (unit, values) in noisy.items()])
+    found = place_columns(log, "a.csv")
+    assert found.left_out == []
+    assert np.median(found.columns["speed"] / LAPS.speed) == pytest.approx(1.0, abs=1e-9)
+    assert np.corrcoef(found.columns["acceleration_y"], LAPS.acceleration_y)[0, 1] > 0.9
+    assert any("follows the path in g" in note for note in found.notes)

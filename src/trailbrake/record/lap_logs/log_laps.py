@@ -189,39 +189,39 @@ def _cross_by_share(columns: dict[str, Array]) -> list[Crossing]:
 def _cross_at_common_line(columns: dict[str, Array], rows: NDArray[np.int64]) -> list[float]:
     """Return the times at which the line was crossed just before `rows`: at the place within all crossings."""
     time = columns["time"]
-    middle: list[float] = (0.5 * (time[rows - 1] + time[rows])).tolist()
+    middle = 0.5 * (time[rows - 1] + time[rows])
+    halfway: list[float] = middle.tolist()
     if "x" not in columns or not len(rows):
-        return middle
+        return halfway
     place = columns["x"] + 1j * columns["y"]
     ahead = place[rows] - place[rows - 1]
     good = np.isfinite(ahead) & (np.abs(ahead) > 0.1)
     if not good.any():
-        return middle
+        return halfway
+    usual = complex(np.median(place[rows[good]].real), np.median(place[rows[good]].imag))
+    far = good & (np.abs(place[rows] - usual) > MAX_LINE_SPREAD + np.abs(ahead))  # laps that were broken off
+    good &= ~far
     direction = ahead[good].sum() / abs(ahead[good].sum())
-    origin = place[rows[good]][0]
 
     def measure(points: NDArray[np.complex128]) -> Array:
-        along: Array = ((points - origin) * np.conj(direction)).real
+        along: Array = ((points - usual) * np.conj(direction)).real
         return along
 
-    low, high = measure(place[rows - 1]), measure(place[rows])
-    # Logs whose lap numbers are late by a sample or two have no place in all: the middle of the passages is then it.
-    line = 0.5 * (float(np.median(low[good])) + float(np.median(high[good])))
-    if low[good].max() <= high[good].min():
-        line = 0.5 * float(low[good].max() + high[good].min())
-    usual = complex(np.median(place[rows[good]].real), np.median(place[rows[good]].imag))
-    found = []
-    for k, row in enumerate(rows.tolist()):
-        first, stop = max(row - 3, 0), min(row + 3, len(time))
-        if good[k] and abs(place[row] - usual) > MAX_LINE_SPREAD + abs(ahead[k]):
-            found.append(math.nan)  # a lap that was broken off
-            continue
+    low, high = measure(place[rows - 1])[good], measure(place[rows])[good]
+    is_shared = bool(low.max() <= high.min())
+    line = 0.5 * float(low.max() + high.min()) if is_shared else 0.5 * float(np.median(low) + np.median(high))
+    found = np.where(far, math.nan, middle)
+    for k in np.flatnonzero(good).tolist():
+        first, stop = max(rows[k] - 3, 0), min(rows[k] + 3, len(time))
         along = measure(place[first:stop])
-        if not good[k] or not np.isfinite(along).all() or not (np.diff(along) > 0.0).all():
-            found.append(middle[k])
-        else:
-            found.append(float(np.interp(line, along, time[first:stop])))
-    return found
+        if np.isfinite(along).all() and (np.diff(along) > 0.0).all():
+            found[k] = np.interp(line, along, time[first:stop])
+    if not is_shared:  # lap numbers are late by some samples, all alike, and places are noisy
+        late, step = time[rows] - found, time[rows] - time[rows - 1]
+        usually = float(np.median(late[good]))
+        found = time[rows] - np.clip(late, usually - 0.5 * step, usually + 0.5 * step)
+    times: list[float] = found.tolist()
+    return times
 
 
 def _cross_chosen_line(columns: dict[str, Array]) -> tuple[list[Crossing], str]:

@@ -134,8 +134,8 @@ def _fit_channel(work: LogWork, name: str, model: Array, use: NDArray[np.bool_])
             work.leave_out(name, f"it does not follow the path (correlation {agreement:.2f})")
         return
     sign = 1.0 if agreement > 0.0 else -1.0
-    slope = abs(float(np.dot(values[use] - values[use].mean(), model[use] - model[use].mean())
-                      / np.sum((model[use] - model[use].mean()) ** 2)))  # fmt: skip
+    # The ratio of both spreads: neither noise of the path nor that of the channel alone moves it far.
+    slope = float(np.std(values[use]) / np.std(model[use]))
     factors = {} if is_angle else {u: work.names.units[SI_UNITS[name]][u] for u in
                                    (("m/s^2", "g") if SI_UNITS[name] == "m/s^2" else ("rad/s", "deg/s"))}  # fmt: skip
     factor = 1.0
