@@ -28,7 +28,7 @@ from trailbrake.sims.forza.datagram_files import open_session
 from trailbrake.sims.forza.recorder_settings import load_settings
 from trailbrake.tracks.miniature.track_library import load_miniature_track
 from trailbrake.tracks.track_library import load_track
-from trailbrake.user_files import open_replacement, write_whole
+from trailbrake.user_files import open_replacement, parse_xml, write_whole
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pipes and devices among its files")
 
@@ -243,3 +243,19 @@ def test_a_file_is_written_whole_and_a_failure_leaves_the_old_one(tmp_path):
     assert path.read_bytes() == b"new"
     with pytest.raises(UsageError, match=r"none.a: cannot write a result, got No such file"):
         write_whole(tmp_path / "none" / "a", b"", "a result")
+
+
+def test_xml_is_read_and_what_could_fill_the_memory_is_refused():
+    root = parse_xml(b"<a><b x='1'>text</b></a>", "a.xml")
+    assert (root.tag, root[0].get("x"), root[0].text) == ("a", "1", "text")
+    for data, said in (
+        (b"", "not XML"),
+        (b"<a>", "not XML"),
+        (b"<a></b>", "not XML"),
+        (b'<?xml version="1.0" encoding="nonsense"?><a/>', "not XML"),
+        (b"<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", "a document type"),
+        (b"<a>" * 70 + b"</a>" * 70, "nested too deeply"),
+    ):
+        with pytest.raises(DataError, match=said) as caught:
+            parse_xml(data, "a.xml")
+        assert str(caught.value).startswith("a.xml: ")

@@ -327,6 +327,7 @@ def write_ibt(path, laps, driver='A. Person: "quick"'):
         ("VelocityX", 4, "m/s", laps.speed),
         ("VelocityY", 4, "m/s", -0.2 * laps.yaw_rate),
         ("IsOnTrack", 1, "", np.ones(len(laps.time))),
+        ("PlayerTrackSurface", 2, "irsdk_TrkLoc", np.where(laps.lap < 1, 2, 3)),
         ("Lat", 5, "deg", lat),
         ("Lon", 5, "deg", lon),
         ("Alt", 4, "m", laps.z),

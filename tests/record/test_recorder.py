@@ -14,9 +14,11 @@ from helpers.synthetic_drives import LapDone, record_drive, state_at
 from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
 
+from trailbrake.laps import LapRecord
 from trailbrake.record import Recorder, Recording, ThreadedRecorder
 from trailbrake.record.mcap_file import McapFile
 from trailbrake.state import CarState, Controls, DebugLine, Image, Pose, SimCommand
+from trailbrake.state.tables import controls_row, state_row
 
 
 def test_a_seeded_drive_gives_the_same_bytes_twice(tmp_path):
@@ -236,3 +238,27 @@ def test_commands_and_free_values_of_a_driver_are_kept(tmp_path):
     assert Recording.open(recorder.path).requests == [
         (0, {"custom": [1.0, 2.0]}), (2, {"teleport": place, "custom": [3.0]}), (4, {"to_pits": True, "lines": 7})
     ]  # fmt: skip
+
+
+def test_many_rows_at_once_are_the_ticks_one_by_one(tmp_path):
+    states = [CarState(time=0.1 * k, sequence=k, x=1.5 * k, speed=15.0, gear=2) for k in range(700)]
+    controls = [Controls(steer=0.001 * k) for k in range(700)]
+    one, many = Recorder(tmp_path / "one.mcap"), Recorder(tmp_path / "many.mcap")
+    for recorder in (one, many):
+        recorder.start({})
+    for state, control in zip(states, controls, strict=True):
+        one.tick(state, control)
+    rows = np.array([state_row(state) for state in states]), np.array([controls_row(control) for control in controls])
+    for start in range(0, 700, 512):
+        many.store_rows(*(table[start : start + 512] for table in rows))
+    lap = LapRecord(1, 60.0, True, (), "", 0.0, 0, 69.0)
+    for recorder in (one, many):
+        recorder.store_lap(lap)
+        recorder.close()
+    first, second = Recording.open(one.path), Recording.open(many.path)
+    assert not second.truncated
+    for name in first.state:
+        assert np.array_equal(first.state[name], second.state[name], equal_nan=True), name
+    for name in first.controls:
+        assert np.array_equal(first.controls[name], second.controls[name], equal_nan=True), name
+    assert list(second.laps) == list(first.laps)

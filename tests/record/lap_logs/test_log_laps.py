@@ -118,3 +118,15 @@ def test_a_lap_that_ends_elsewhere_does_not_move_the_line():
     broken = columns("lap", "x", "y")
     broken["lap"][int(np.flatnonzero(LAPS.lap == 3)[150]) :] = np.nan
     assert times(find_laps(broken, [], {})) == pytest.approx(LAPS.lap_times[:2], abs=0.002)
+
+
+def test_laps_off_the_track_and_through_the_pits_do_not_count():
+    """As iRacing has it: the out lap leaves the pits before the line."""
+    marked = columns("lap", "lap_time", "x", "y") | {"surface": np.where(LAPS.lap < 1, 2.0, 3.0)}
+    assert len(times(find_laps(marked, [], {}))) == 3
+    row = int(np.flatnonzero(LAPS.lap == 2)[50])
+    marked["surface"][row : row + 4] = 0.0
+    marked["surface"][-40:] = 1.0
+    marked["surface"][int(np.flatnonzero(LAPS.lap == 3)[20])] = 2.0
+    reasons = [lap.invalid_reason for lap in find_laps(marked, [], {}).laps]
+    assert reasons == ["", "off the track", "in the pits"]

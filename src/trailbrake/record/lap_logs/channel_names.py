@@ -20,6 +20,7 @@ LOG_COLUMNS = {
     "distance": "m",
     "lap_share": "1",
     "last_lap_time": "s",
+    "surface": "1",
 }  # and their SI units
 SI_UNITS = {column.name: column.quantity.unit for column in STATE_COLUMNS} | LOG_COLUMNS
 _IN_BRACKETS = re.compile(r"\s*[\[(]([^\])]*)[\])]")

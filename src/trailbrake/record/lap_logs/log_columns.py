@@ -22,7 +22,7 @@ MIN_RATE = 4.0  # samples per second; below, corners are missing
 LARGEST = 1e13  # of any value of a log that counts as known
 MAX_HOLE_S = 2.0  # s without a sample over which nothing is interpolated
 MAX_SPEED = 150.0  # m/s; faster places are jumps
-STEPPED = ("gear", "lap", "lap_time", "lap_share", "last_lap_time")  # never interpolated between samples
+STEPPED = ("gear", "lap", "lap_time", "lap_share", "last_lap_time", "surface")  # never interpolated between samples
 _SHARES = ("throttle", "brake", "clutch", "steer", "lap_share")
 
 

@@ -19,6 +19,7 @@ CLOCK_NOISE = 0.05  # s that a stated lap time and the time between two crossing
 LINE_REACH = 25.0  # m beside a chosen start line within which it is crossed
 SHOWN_SOON = 3.0  # s after the line within which a game shows the time of the lap
 WHOLE_SHARE = 0.9  # of the length of the longest lap
+OFF_TRACK, IN_PITS = (0.0,), (1.0, 2.0)  # surfaces of iRacing's irsdk_TrkLoc
 NO_LAP = -1  # of samples in no lap
 MAX_LINE_SPREAD = 30.0  # m between the places at which a log begins and ends laps
 MIN_LAP_S, MIN_LAP_M = 10.0, 200.0
@@ -138,6 +139,10 @@ def _find_begin(columns: dict[str, Array], crossings: list[Crossing]) -> Crossin
 
 def _judge_rows(columns: dict[str, Array], rows: slice) -> str:
     """Return why a lap does not count; "" if it does."""
+    surface = columns.get("surface", np.empty(0))[rows.start + 1 : rows.stop - 1]  # not beyond the line
+    for name, reason in ((OFF_TRACK, "off the track"), (IN_PITS, "in the pits")):
+        if np.isin(surface, name).any():
+            return reason
     if "x" not in columns:
         return ""
     x, y, time = (columns[name][rows] for name in ("x", "y", "time"))
