@@ -3,6 +3,7 @@ import io
 import json
 import pickle
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -131,3 +132,11 @@ def test_a_recording_is_pickled_as_its_file(recording):
 def test_no_lap_is_best_where_none_was_finished():
     with pytest.raises(UsageError, match=r"laps.best: no lap was finished"):
         RecordedLaps().best()
+
+
+def test_a_lap_log_of_another_tool_is_a_table_too(tmp_path, monkeypatch):
+    pytest.importorskip("pandas")
+    monkeypatch.setenv("TRAILBRAKE_CACHE", str(tmp_path))
+    frame = trailbrake.load(Path(__file__).resolve().parent.parent / "golden" / "lap_logs" / "laps.ld")
+    assert {"speed_mps", "throttle", "x_m", "lap"} <= set(frame.columns)
+    assert sorted(set(frame["lap"])) == [0.0, 1.0, 2.0]

@@ -97,7 +97,7 @@ def load(run: str | Path | Recording, library: Literal["pandas", "polars"] = "pa
     """Return a recording as a DataFrame, one row for each tick.
 
     Args:
-        run: a file, an open recording, a run's id or a part of it, `last` or `best`.
+        run: a file of ours or a lap log of another tool, an open recording, a run's id or a part of it, `last` or `best`.
         library: whose DataFrame.
 
     Columns that were not supplied are left out. Text about the drive is in `Recording.open(...).about`.
@@ -109,7 +109,10 @@ def load(run: str | Path | Recording, library: Literal["pandas", "polars"] = "pa
     if library not in ("pandas", "polars"):
         raise UsageError("no such library", where="library", expected="pandas or polars", got=str(library))
     if not isinstance(run, Recording):
-        run = Recording.open(resolve_recording(str(run), recordings_folder()))
+        from trailbrake.record.lap_logs import is_lap_log, read_lap_log  # which write our formats, too
+
+        path = resolve_recording(str(run), recordings_folder())
+        run = read_lap_log(path) if is_lap_log(path) else Recording.open(path)
     telemetry = Telemetry(run)
     return telemetry.to_pandas() if library == "pandas" else telemetry.to_polars()
 

@@ -34,7 +34,7 @@ from trailbrake.state.tables import CONTROL_COLUMNS, STATE_COLUMNS
 from trailbrake.user_files import is_regular_file
 from trailbrake.version import __version__
 
-KEPT = 100  # converted logs in the cache folder
+KEPT = 40  # converted logs in the cache folder
 _APPLIED = ("steer", "throttle", "brake", "clutch", "handbrake", "gear")
 READERS: dict[str, Callable[[Path], LapLog]] = {
     ".csv": read_csv_log,
