@@ -138,5 +138,5 @@ def test_a_lap_log_of_another_tool_is_a_table_too(tmp_path, monkeypatch):
     pytest.importorskip("pandas")
     monkeypatch.setenv("TRAILBRAKE_CACHE", str(tmp_path))
     frame = trailbrake.load(Path(__file__).resolve().parent.parent / "golden" / "lap_logs" / "laps.ld")
-    assert {"speed_mps", "throttle", "x_m", "lap"} <= set(frame.columns)
+    assert {"speed", "throttle", "x", "lap"} <= {name.split("_")[0] for name in frame.columns}
     assert sorted(set(frame["lap"])) == [0.0, 1.0, 2.0]

@@ -97,7 +97,7 @@ def load(run: str | Path | Recording, library: Literal["pandas", "polars"] = "pa
     """Return a recording as a DataFrame, one row for each tick.
 
     Args:
-        run: a file of ours or a lap log of another tool, an open recording, a run's id or a part of it, `last` or `best`.
+        run: a recording or a lap log of another tool, an open recording, a run's id or a part of it, `last` or `best`.
         library: whose DataFrame.
 
     Columns that were not supplied are left out. Text about the drive is in `Recording.open(...).about`.

@@ -36,21 +36,21 @@ def test_a_name_that_means_its_unit():
 def test_every_column_and_unit_of_the_table_is_one_of_ours():
     names = load_channel_names()
     assert {rule.column for rule in names.rules.values()} <= set(SI_UNITS)
-    for habit in names.habits:
-        assert habit.header
-        assert all(not rule.column or rule.column in SI_UNITS for rule in habit.columns.values())
-        for rule in habit.columns.values():
+    for dialect in names.dialects:
+        assert dialect.header
+        assert all(not rule.column or rule.column in SI_UNITS for rule in dialect.columns.values())
+        for rule in dialect.columns.values():
             assert not rule.unit or names.find_factor(rule.column, rule.unit) or rule.unit == "deg", rule
 
 
-def test_a_habit_is_known_by_its_header():
+def test_a_dialect_is_known_by_its_header():
     names = load_channel_names()
     header = ["Record", "Time", "Latitude", "Longitude", "Speed", "GForceX", "GForceY"]
-    habit = names.choose_habit(header)
-    assert habit.title == "RaceBox"
-    assert names.find_rule("GForceY", habit) == ("acceleration_y", "G")
-    assert names.find_rule("Z", habit) is None
-    assert names.choose_habit(["Time", "Speed"]) is None
+    dialect = names.choose_dialect(header)
+    assert dialect.title == "RaceBox"
+    assert names.find_rule("GForceY", dialect) == ("acceleration_y", "G")
+    assert names.find_rule("Z", dialect) is None
+    assert names.choose_dialect(["Time", "Speed"]) is None
 
 
 def test_the_user_s_table_comes_first(tmp_path, monkeypatch):

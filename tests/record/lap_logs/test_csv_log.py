@@ -1,4 +1,4 @@
-"""Six habits of writing laps as CSV: laps to 10 ms, values as they were, and what is said of files that are wrong."""
+"""Six dialects of writing laps as CSV: laps to 10 ms, values as they were, and what is said of files that are wrong."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from trailbrake.errors import DataError
 from trailbrake.record.lap_logs import read_lap_log
 from trailbrake.record.lap_logs.csv_log import read_csv_log
 
-HABITS = {
+DIALECTS = {
     "RaceChrono 3": (files.write_racechrono_3, "RaceChrono"),
     "RaceChrono 2": (files.write_racechrono_2, "RaceChrono 2"),
     "RaceBox": (files.write_racebox, "RaceBox"),
@@ -31,10 +31,10 @@ def difference(recording, laps, name):
 
 
 @pytest.mark.parametrize("rate", [10.0, 25.0, 100.0])
-@pytest.mark.parametrize("habit", HABITS)
-def test_laps_are_right_to_ten_milliseconds(habit, rate, tmp_path):
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_laps_are_right_to_ten_milliseconds(dialect, rate, tmp_path):
     laps = files.make_laps(rate, laps=2)
-    write, kind = HABITS[habit]
+    write, kind = DIALECTS[dialect]
     found = read_lap_log(write(tmp_path / "a.csv", laps))
     assert kind in found.about["log"]["kind"]
     assert [lap.number for lap in found.laps] == [1, 2]
@@ -42,13 +42,13 @@ def test_laps_are_right_to_ten_milliseconds(habit, rate, tmp_path):
     assert [lap.time_s for lap in found.laps] == pytest.approx(laps.lap_times, abs=0.01)
 
 
-@pytest.mark.parametrize("habit", HABITS)
-def test_values_are_those_of_the_file(habit, laps, tmp_path):
-    found = read_lap_log(HABITS[habit][0](tmp_path / "a.csv", laps))
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_values_are_those_of_the_file(dialect, laps, tmp_path):
+    found = read_lap_log(DIALECTS[dialect][0](tmp_path / "a.csv", laps))
     known = [name for name in TOLERANCES if np.isfinite(found.state[name]).any()]
     assert {"speed", "x", "y"} <= set(known)
     # Steps of the truth at the lines, which linear interpolation of half of the rows rounds off.
-    apart = {"throttle": 0.3, "brake": 0.3, "engine_speed": 20.0} if habit == "RaceChrono 3" else {}
+    apart = {"throttle": 0.3, "brake": 0.3, "engine_speed": 20.0} if dialect == "RaceChrono 3" else {}
     for name in known:
         assert difference(found, laps, name) <= apart.get(name, TOLERANCES[name]), name
 

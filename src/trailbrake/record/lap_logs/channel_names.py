@@ -34,7 +34,7 @@ class ChannelRule(NamedTuple):
     unit: str
 
 
-class Habit(NamedTuple):
+class LogDialect(NamedTuple):
     """A tool that is known by columns in its header: what it names otherwise, and its rows per second (NaN)."""
 
     title: str
@@ -44,22 +44,22 @@ class Habit(NamedTuple):
 
 
 class ChannelNames(NamedTuple):
-    """Both tables: rules by plain names in the order of preference, habits, and factors by SI unit and unit."""
+    """Both tables: rules by plain names in the order of preference, dialects, and factors by SI unit and unit."""
 
     rules: dict[str, ChannelRule]
-    habits: list[Habit]
+    dialects: list[LogDialect]
     units: dict[str, dict[str, float]]
 
-    def choose_habit(self, names: Sequence[str]) -> Habit | None:
-        """Return the habit whose columns are all among `names`; None for none."""
+    def choose_dialect(self, names: Sequence[str]) -> LogDialect | None:
+        """Return the dialect whose columns are all among `names`; None for none."""
         plain = {plain_name(split_unit(name)[0]) for name in names}
-        return next((habit for habit in self.habits if habit.header <= plain), None)
+        return next((dialect for dialect in self.dialects if dialect.header <= plain), None)
 
-    def find_rule(self, name: str, habit: Habit | None = None) -> ChannelRule | None:
+    def find_rule(self, name: str, dialect: LogDialect | None = None) -> ChannelRule | None:
         """Return what a channel is by its name; None where it means nothing here."""
         plain = plain_name(split_unit(name)[0])
-        if habit is not None and plain in habit.columns:
-            return habit.columns[plain] if habit.columns[plain].column else None
+        if dialect is not None and plain in dialect.columns:
+            return dialect.columns[plain] if dialect.columns[plain].column else None
         rule = self.rules.get(plain)
         if rule is None and (found := self._split_suffix(name)) is not None:
             rule = self.rules.get(plain_name(found[0]))
@@ -138,7 +138,7 @@ def read_channel_names(path: Path | None) -> ChannelNames:
         try:
             _add_table(made, table)
         except (AttributeError, TypeError, ValueError, KeyError) as error:
-            wanted = "[units.UNIT], [names] and [habits.NAME] as in the package's own"
+            wanted = "[units.UNIT], [names] and [dialects.NAME] as in the package's own"
             raise DataError("no table of channels", where=where, expected=wanted, got=str(error)) from None
     return made
 
@@ -153,10 +153,10 @@ def _add_table(made: ChannelNames, table: dict[str, Any]) -> None:
         for name in names:
             bare, unit = split_unit(name)
             made.rules.setdefault(plain_name(bare), _make_rule(column, unit))
-    for title, habit in table.get("habits", {}).items():
-        columns = {plain_name(name): _make_rule(*split_unit(column)) for name, column in habit["columns"].items()}
-        header = frozenset(map(plain_name, habit["header"]))
-        made.habits.append(Habit(title, header, columns, float(habit.get("rate_hz", "nan"))))
+    for title, dialect in table.get("dialects", {}).items():
+        columns = {plain_name(name): _make_rule(*split_unit(column)) for name, column in dialect["columns"].items()}
+        header = frozenset(map(plain_name, dialect["header"]))
+        made.dialects.append(LogDialect(title, header, columns, float(dialect.get("rate_hz", "nan"))))
 
 
 def _make_rule(column: str, unit: str) -> ChannelRule:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trailbrake.errors import DataError
-from trailbrake.record.lap_logs.channel_names import ChannelNames, Habit, load_channel_names, split_unit
+from trailbrake.record.lap_logs.channel_names import ChannelNames, LogDialect, load_channel_names, split_unit
 from trailbrake.record.lap_logs.lap_log import Array, LapLog, LogChannel
 from trailbrake.units import parse_iso_time
 from trailbrake.user_files import read_user_file
@@ -60,18 +60,18 @@ def read_csv_log(path: Path) -> LapLog:
     start = "\n".join(text[:200_000].splitlines()[:HEADER_LINES])
     separator = max(",;\t", key=start.count)
     head = _find_head(start, separator, names, str(path))
-    habit = names.choose_habit(head.names)
-    wanted, unused = _choose_columns(head, names, habit)
+    dialect = names.choose_dialect(head.names)
+    wanted, unused = _choose_columns(head, names, dialect)
     if "latitude" not in wanted.values() and "speed" not in wanted.values() and "x" not in wanted.values():
         raise _no_header_error(str(path), head.names)
     values, cut = _read_columns(io.StringIO(text, newline=""), head, list(wanted), (separator, str(path)))
-    log = LapLog(f"CSV table{f' of {habit.title}' if habit else ''}", [], _read_about(head.above), unused)
+    log = LapLog(f"CSV table{f' of {dialect.title}' if dialect else ''}", [], _read_about(head.above), unused)
     log.lap_times, log.beacons = _read_lap_lines(head.above), _read_beacons(head.above)
-    log.row_rate = habit.row_rate if habit else math.nan
+    log.row_rate = dialect.row_rate if dialect else math.nan
     log.notes += ["the last line is cut off and left out"] if cut else []
     time = next((values[at] for at, column in wanted.items() if column == "time"), np.empty(0))
     for at, column in wanted.items():
-        rule = names.find_rule(head.names[at], habit)
+        rule = names.find_rule(head.names[at], dialect)
         unit = head.units[at] or names.find_unit(head.names[at]) or (rule.unit if rule else "")
         if column == "time":
             factor = names.find_factor("time", unit)
@@ -106,12 +106,12 @@ def _no_header_error(where: str, names: list[str]) -> DataError:
                      hint="docs/laps_in.md has the names that are known, and how to add others")  # fmt: skip
 
 
-def _choose_columns(head: _Head, names: ChannelNames, habit: Habit | None) -> tuple[dict[int, str], list[str]]:
+def _choose_columns(head: _Head, names: ChannelNames, dialect: LogDialect | None) -> tuple[dict[int, str], list[str]]:
     """Return the columns to read, {place: what it is}, the first of each kind, and the names of the others."""
     wanted: dict[int, str] = {}
     unused = []
     for at, name in enumerate(head.names):
-        rule = names.find_rule(name, habit) if name else None
+        rule = names.find_rule(name, dialect) if name else None
         if rule is not None and rule.column not in wanted.values():
             wanted[at] = rule.column
         elif name:

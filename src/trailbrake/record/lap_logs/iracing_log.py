@@ -73,10 +73,10 @@ def _read_channels(
     rows, width, rate = shape
     names = load_channel_names()
     titles = [_decode_text(each[4]) for each in described]
-    habit = names.choose_habit(titles)
+    dialect = names.choose_dialect(titles)
     wanted: dict[str, tuple[str, str, str, int]] = {}  # column: name, unit, form, place in the row
     for title, (kind, place, count, *_, unit_bytes) in zip(titles, described, strict=True):
-        rule, form, unit = names.find_rule(title, habit), _FORMS.get(kind), _decode_text(unit_bytes)
+        rule, form, unit = names.find_rule(title, dialect), _FORMS.get(kind), _decode_text(unit_bytes)
         fits = form is not None and count == 1 and 0 <= place <= width - np.dtype(form).itemsize
         if rule is None or not fits or rule.column in wanted:
             log.unused.append(f"{title} [{unit}]".replace(" []", ""))
