@@ -38,6 +38,7 @@ from trailbrake.evaluate.suite_evaluation import _plan_again, compare_runs, dige
 from trailbrake.event_sims.options import EventLiveOptions, EventRecordOptions
 from trailbrake.event_sims.recorder import EventRecordingSession, RelaySettings
 from trailbrake.learning.learning_journal import LearningStep
+from trailbrake.learning.road_mapping import _read_survey
 from trailbrake.planning.course import Course
 from trailbrake.planning.lap_learning import read_plan_memory
 from trailbrake.planning.line_file import read_line
@@ -289,9 +290,10 @@ def read_beacons(path: Path) -> None:
 
 
 def read_geo_file(path: Path) -> None:
-    """Read a file as a road, and as laps."""
-    with contextlib.suppress(DataError):
-        load_track(path)
+    """Read a file as a road, as what a road is learned from, and as laps."""
+    for load in (load_track, _read_survey):
+        with contextlib.suppress(DataError):
+            load(path)
     interpret_log(path)
 
 
