@@ -242,3 +242,19 @@ def test_default_settings_of_stable_baselines_learn_to_drive_a_lap():
     while not any(end["is_success"] for end in example["drive"](policy)):
         assert policy.num_timesteps < 500_000
         policy.learn(50_000, reset_num_timesteps=False)
+
+
+@pytest.mark.documents
+def test_the_notebook_runs_without_a_screen(tmp_path, monkeypatch):
+    nbformat = pytest.importorskip("nbformat")
+    client = pytest.importorskip("nbclient", reason="nbclient and ipykernel are not installed")
+    monkeypatch.setenv("TRAILBRAKE_RECORDINGS", str(tmp_path))
+    notebook = nbformat.read(ROOT / "examples" / "first_lap.ipynb", 4)
+    assert not any(cell.get("outputs") for cell in notebook.cells), "outputs are kept out of the repository"
+    client.NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    pages = [output["data"].get("text/html", "") for output in outputs if "data" in output]
+    assert any("<progress" in page for page in pages)
+    assert any("path of lap 1" in page and "<svg" in page for page in pages)
+    printed = "".join(output["text"] for output in outputs if output.output_type == "stream")
+    assert float(printed.rsplit(" s gained")[0].split()[-1]) > 0.5

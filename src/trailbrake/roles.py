@@ -351,7 +351,7 @@ class Plant(Protocol):
         """Return the laps that car `car` has finished since the start or its restart."""
 
     def counters(self) -> Mapping[str, Any]:
-        """Return what no client of the wire counts, as JSON values: cars' `contacts` with each other, their `race`."""
+        """Return what no client of the wire counts, as JSON values: `car_contacts` with each other, their `race`."""
 
     def road_outline(self) -> RoadOutline:
         """Return the road that the cars drive on."""

@@ -84,7 +84,7 @@ def test_a_rolling_field_is_led_until_all_cars_have_drivers(roads):
     s = (world.batch.get_row(StateRow.S) + 0.5 * length) % length - 0.5 * length
     moved = ROLLING_SPEED * (1.0 - FORMATION_LEAST)
     assert s == pytest.approx([-72.0 + moved, -60.0 + moved, -60.0 + moved], abs=1.0)
-    assert world.counters()["contacts"] == []
+    assert world.counters()["car_contacts"] == []
     assert world.race.order[2] == 0  # behind both of the front row
     assert world.car_state(2).lap == 1.0
 

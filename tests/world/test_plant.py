@@ -50,10 +50,10 @@ def test_contacts_say_who_touched_whom_where_and_how_hard(roads, delay):
     world = World(roads.straight(half_width=50.0), [car] * 3)
     for number, (x, speed) in enumerate(((160.0, 20.0), (100.0, 20.0), (152.0, 25.0))):
         world.batch.place_cars(number, x, 0.0, 0.0, speed)
-    assert world.counters()["contacts"] == []
+    assert world.counters()["car_contacts"] == []
     for _ in range(600):
         world.step([Controls()] * 3)
-    (contact,) = world.counters()["contacts"]
+    (contact,) = world.counters()["car_contacts"]
     assert (contact["first"], contact["second"]) == (0, 2)
     assert contact["time_s"] == pytest.approx((8.0 - car.body.length) / 5.0, abs=0.1)  # 8 m apart, 5 m/s faster
     assert contact["closing_mps"] == pytest.approx(5.0, abs=0.3)
@@ -61,7 +61,7 @@ def test_contacts_say_who_touched_whom_where_and_how_hard(roads, delay):
     assert contact["x_m"] == pytest.approx(160.0 + 20.0 * contact["time_s"] - 0.5 * car.body.length, abs=0.5)
     assert [row["car"] for row in world.counters()["race"]] == [0, 2, 1]  # as they are on the road
     world.reset(0)
-    assert world.counters()["contacts"] == []
+    assert world.counters()["car_contacts"] == []
     assert [row["car"] for row in world.counters()["race"]] == [0, 1, 2]
     assert World(roads.straight(), [car]).counters() == {}
 

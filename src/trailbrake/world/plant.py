@@ -245,10 +245,10 @@ class World:
         return list(self._laps[car])
 
     def counters(self) -> dict[str, Any]:
-        """Return {} of one car: contacts and laps are in the states; of several their `contacts` and their `race`."""
+        """Return {} of one car: contacts and laps are in the states; of several `car_contacts` and their `race`."""
         if len(self.cars) == 1:
             return {}
-        return {"contacts": self._contact_log.list_contacts(), "race": self.race.list_standings()}
+        return {"car_contacts": self._contact_log.list_contacts(), "race": self.race.list_standings()}
 
     def road_outline(self) -> RoadOutline:
         """Return the road's centre line and edges."""

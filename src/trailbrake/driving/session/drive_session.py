@@ -188,7 +188,7 @@ def _record_contacts(cars: list[CarSession], outcome: DriveOutcome, plant: Plant
     """
     if plant is None:
         return
-    for contact in (CarContact(**fields) for fields in plant.counters().get("contacts", ())):
+    for contact in (CarContact(**fields) for fields in plant.counters().get("car_contacts", ())):
         for car in (contact.first, contact.second):
             late = plant.car_state(0).time - outcome.cars[car].time
             cars[car].recorder.store_event(contact.time_s - late, contact.describe(car))
@@ -210,7 +210,7 @@ def _finish_summary(resolved: ResolvedDrive, driven: _DrivenCars, listener: Prog
         listener.show_message(problem)
     summary["memory"] = str(memory.path) if memory is not None else None
     world = driven.host_report.get("world", {})
-    summary["car_contacts"], summary["race"] = world.get("contacts", []), world.get("race", [])
+    summary["car_contacts"], summary["race"] = world.get("car_contacts", []), world.get("race", [])
     summary["others"] = [car.build_summary() for car in driven.cars[1:]]
     return summary
 
