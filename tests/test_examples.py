@@ -236,7 +236,7 @@ def test_rllib_trains():
 @pytest.mark.filterwarnings("ignore")  # of the library
 def test_default_settings_of_stable_baselines_learn_to_drive_a_lap():
     pytest.importorskip("stable_baselines3")
-    """Within 100 000 to 300 000 steps for each of three seeds; the page of environments says a million."""
+    """Within 100 000 to 300 000 steps for each of three seeds, docs/figures.md; here within 500 000."""
     example = load_example("train_sb3.py")
     policy = example["train"](100_000, seed=1)
     while not any(end["is_success"] for end in example["drive"](policy)):
