@@ -41,8 +41,8 @@ def hanging_drive(tmp_path, body, *words, driver=DRIVER):
     own.write_text(driver % body)
     with command("serve", "assetto", "--track=proving_ground", "--no-classic", shm=tmp_path) as host:
         host.until("ready ")
-        with command("drive", "--live", "--track=proving_ground", "--car=gt3", "--laps=0", "--no-report", "--json",
-                     f"--driver={own}", f"--out={tmp_path}", *words, shm=tmp_path) as drive:  # fmt: skip
+        flags = ["--live", "--track=proving_ground", "--car=gt3", "--laps=0", "--no-report", "--json", *words]
+        with command("drive", *flags, f"--driver={own}", f"--out={tmp_path}", shm=tmp_path, is_forked=False) as drive:
             drive.until("hangs")
             yield drive
         host.process.send_signal(signal.SIGTERM)

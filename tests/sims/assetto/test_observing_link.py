@@ -110,7 +110,7 @@ def test_a_drive_of_somebody_else_is_recorded_and_the_car_stays_his(tmp_path):
                 put(page, gas=0.5, clutch=1.0, autoshift_active=1)
 
         threading.Thread(target=drive, daemon=True).start()
-        with command("record", "--sim=assetto", "--live", "--seconds=2", f"--out={out}", shm=shm) as record:
+        with command("record", "--sim=assetto", "--live", "--seconds=4", f"--out={out}", shm=shm) as record:
             assert record.end() == 0, record.said
         assert "samples; lost" in record.out
         (path,) = out.glob("*.mcap")
