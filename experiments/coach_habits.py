@@ -132,14 +132,17 @@ def judge_report(case: Case, report: CoachReport, base: CoachReport) -> dict[str
     if case.habit == "none":
         return {"invented": len(report.findings), **said}
     times, without = (measure_zones(each.chosen.laps, report.corners) for each in (report, base))
-    zone = next((k for k, corner in enumerate(report.corners) if corner.number == case.corner), 0)
     middle = np.mean if case.habit == "inconsistent" else np.median
-    cost = float(middle(times[:, zone]) - middle(without[:, zone]))
+    costs = middle(times, axis=0) - middle(without, axis=0)
+    # Where bends follow each other closely, the time may be lost in the next zone or the one before.
+    near = [k for k, corner in enumerate(report.corners) if abs(corner.number - case.corner) <= 1 and corner.number]
+    zone = max(near, key=lambda k: costs[k])
+    cost, planted = float(costs[zone]), report.corners[zone].number
     spread = float(without[:, zone].std(ddof=1))
     if case.habit in EVERYWHERE:
         own, plain = ([lap.time_s for lap in each.chosen.laps] for each in (report, base))
         cost, spread = float(np.median(own) - np.median(plain)), float(np.std(plain, ddof=1))
-    found = first is not None and said["named"] == (0 if case.habit in EVERYWHERE else case.corner)
+    found = first is not None and said["named"] == (0 if case.habit in EVERYWHERE else planted)
     return {
         "true_cost": cost, "spread": spread, "counts": cost >= LEAST_COST and cost >= 3.0 * spread, "found": found,
         "near": found and abs(first.cost_s - cost) <= max(0.2 * cost, 0.03), "right": found and is_right(case, first),

@@ -25,8 +25,6 @@ LEAST_CORNERS = 5
 USUAL_COST = 0.02  # s per root of a second in a zone: how much corners differ of a person without a habit
 USUAL_UNEVENNESS = 0.6  # of the logarithm of the spread from lap to lap
 Kind = Literal["pace", "evenness", "shifting"]
-# Figures that show a habit: the sign of what costs time, and how much corners differ of a person without one, m or m/s.
-_SIGNS = (("brake_point", -1.0, 2.5), ("min_speed", -1.0, 0.4), ("throttle_point", 1.0, 4.0))
 _PLACES = ("brake_point", "brake_end", "turn_in", "min_speed_at", "throttle_point", "full_throttle")
 _SPEEDS = ("min_speed", "entry_speed", "exit_speed")
 
@@ -71,9 +69,6 @@ def average_figures(figures: Sequence[CornerFigures]) -> CornerFigures:
 def find_slow_corners(model: PaceModel, laps: Sequence[LocatedLap], zone_times: Array) -> list[Habit]:
     """Return the corners that cost more than the person's usual pace explains.
 
-    Besides its time, what is done otherwise there shows a habit: a brake point that is early, a speed that is low, a
-    throttle that is late, by more than in the other corners.
-
     Args:
         model: planned laps.
         laps: the person's.
@@ -89,25 +84,19 @@ def find_slow_corners(model: PaceModel, laps: Sequence[LocatedLap], zone_times: 
     weight = np.sqrt(mean)  # what differs from corner to corner adds up along it
     slower = (mean - model.expect_times(model.share)[bends]) / weight
     planned = [measure_corner(model.lap, corner) for corner in corners]
-    driven = [[measure_corner(lap, corner) for lap in laps] for corner in corners]
-    own = [average_figures(figures) for figures in driven]
+    own = [average_figures([measure_corner(lap, corner) for lap in laps]) for corner in corners]
     chances = dict(find_outliers(slower, error / weight, USUAL_COST))
-    for name, sign, usual in _SIGNS:
-        gaps = np.array([sign * (getattr(a, name) - getattr(b, name)) for a, b in zip(own, planned, strict=True)])
-        known = np.flatnonzero(np.isfinite(gaps))
-        spreads = [np.nanstd([getattr(each, name) for each in driven[k]]) for k in known]
-        for place, chance in find_outliers(gaps[known], np.array(spreads) / math.sqrt(len(laps)), usual):
-            chances[int(known[place])] = max(chance, chances.get(int(known[place]), 0.0))
     rest = np.array([slower[k] for k in range(len(bends)) if k not in chances])
     figures = calibrate_figures(planned, own)
     findings = []
     for k, chance in chances.items():
         cost = float((slower[k] - np.median(rest)) * weight[k])
+        doubt = math.hypot(float(error[k]), float(rest.std(ddof=1) * weight[k]))
         if cost < LEAST_COST:
             continue
         phases = _split_phases(model, laps, bends[k])
         findings.append(Habit(
-            "pace", corners[k], cost, math.hypot(float(error[k]), float(rest.std(ddof=1) * weight[k])), chance,
+            "pace", corners[k], cost, doubt, chance,
             advise_corner(own[k], figures[k], cost, phases), describe_evidence(own[k], figures[k]), own[k], figures[k],
         ))  # fmt: skip
     return findings

@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 
 MOST_OUTLIERS = 3  # among the corners of a lap
 CONFIDENCE = 0.95  # chance from which a finding is named
-FAMILIES = 5  # of values that are searched for outliers: times, their evenness, and three figures
+FAMILIES = 2  # of values that are searched for outliers: times, and their evenness
 USUAL_WEIGHT = 6  # degrees of freedom that the expected spread counts for
 _STEPS = 2000
 
