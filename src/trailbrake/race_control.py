@@ -6,7 +6,6 @@ laps: then each car finishes when it next crosses the line. Distances and times 
 """
 
 import math
-from bisect import bisect_right
 from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -58,13 +57,12 @@ class RaceControl:
         self._has_moved = [False] * cars
         self._won_at = math.inf  # s at which the winner finished
         self._progress = [CarProgress(0.0, 0.0, 0, math.nan)] * cars
-        self._time = 0.0
         self.order = sorted(range(cars), key=lambda car: slots[car] if slots else car)
         self.flags = [RaceFlag.NONE] * cars
 
     def update(self, time: float, progress: Sequence[CarProgress]) -> None:
         """Follow the cars. `time`: s; `progress`: of each car."""
-        self._time, self._progress = time, list(progress)
+        self._progress = list(progress)
         for car, now in enumerate(progress):
             marks = self._marks[car]
             while now.distance >= len(marks) * MARK_SPACING:
@@ -115,7 +113,7 @@ class RaceControl:
         ends = self._finish_times[car], self._finish_times[leader]
         if ends[0] == ends[0] and self._count_laps(car) == self._count_laps(leader):
             return ends[0] - ends[1]
-        mark = bisect_right(self._marks[car], self._time) - 1
+        mark = len(self._marks[car]) - 1
         if mark < 0 or mark >= len(self._marks[leader]):
             return math.nan
         return self._marks[car][mark] - self._marks[leader][mark]

@@ -119,6 +119,7 @@ batch = CudaRaceBatch(n=4)
 expect("not begun", lambda: batch.step(np.zeros((4, 2))))
 batch.reset()
 expect("actions do not fit", lambda: batch.step(np.zeros((4, 3))))
+expect("no slipstream", lambda: CudaRaceBatch(RaceOptions(cars=2, slipstream=True), n=2))
 expect("fewer worlds than roads", lambda: CudaRaceBatch(RaceOptions(track=("pinegrove", "hartmoor")), n=1))
 import numba.cuda
 numba.cuda.current_context().__class__.get_memory_info = lambda self: (10_000_000, 80_000_000)

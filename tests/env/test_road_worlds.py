@@ -5,6 +5,7 @@ from helpers.environments import made
 from trailbrake.env.options import Start
 from trailbrake.env.road_worlds import MAX_SPEED
 from trailbrake.observe.features import Feature
+from trailbrake.world.row_layout import StateRow
 
 
 @pytest.mark.parametrize("track", ["pinegrove", "kartwerk"])
@@ -23,3 +24,13 @@ def test_rivals_stay_on_the_road_and_get_on(track):
     assert (off == 0.0).mean() >= 0.8, off
     assert features[Feature.DISTANCE, 1 : worlds * cars : cars].max() <= MAX_SPEED * seconds + 10.0
     assert np.median(features[Feature.DISTANCE, 1 : worlds * cars : cars] - driven) > 100.0
+
+
+@pytest.mark.parametrize("slipstream", [False, True])
+def test_slipstream_is_an_option_of_the_worlds(slipstream):
+    """Cars 20 m behind each other at 50 m/s."""
+    start = Start(speed=(50.0, 50.0), heading=0.0, offset=0.0, gap=20.0)
+    batch, _ = made(3, track="hartmoor", cars=3, rivals=True, slipstream=slipstream, start=start)
+    batch.step(np.zeros((3, 2)))
+    lost = batch._road_worlds[0][0].batch.get_row(StateRow.WAKE_LIFT)
+    assert np.count_nonzero(lost > 0.1) == (6 if slipstream else 0)
