@@ -5,10 +5,10 @@ import pytest
 
 from trailbrake.planning.section_trials import (
     BACK_OFF,
-    LEAST_TRUST,
     PROMINENCE,
     SAME_GRIP,
     SEVERE_FAULT,
+    TRUST_GROWTH,
     TRUST_SHRINKAGE,
     SectionLap,
     SectionTrials,
@@ -102,12 +102,16 @@ def test_a_section_that_was_not_measured_keeps_its_best_plan():
     assert trials().judge(lap_of(tried, np.nan)) == pytest.approx(1.04 * tried)  # nothing to compare with
 
 
-def test_a_small_step_is_always_tried():
+def test_steps_that_never_pay_vanish_and_grow_again_where_a_lap_is_faster():
     made, plan = trials(), np.ones(COUNT)
     made.judge(lap_of(plan, 1.0))
-    for _ in range(20):
+    for lap in range(1, 10):
         plan = made.judge(lap_of(np.full(COUNT, 1.1), 1.1))
-    assert plan == pytest.approx(1.0 + LEAST_TRUST * 0.04)
+        assert plan == pytest.approx(1.0 + TRUST_SHRINKAGE**lap * 0.04)
+    made.judge(lap_of(plan, 1.0))
+    assert made.trust == pytest.approx(TRUST_SHRINKAGE**9)  # the same plan again costs the same
+    made.judge(lap_of(plan, 0.99))
+    assert made.trust == pytest.approx(TRUST_GROWTH * TRUST_SHRINKAGE**9)
 
 
 def test_sections_begin_where_the_plan_is_fastest():

@@ -18,7 +18,6 @@ PROMINENCE = 0.05  # share by which a highest speed is above the lowest ones on 
 EQUAL_COST = 5e-4  # share by which the same plan may cost more in another lap
 BACK_OFF = 0.01  # share of its best plan that a section gives up for good where a step went wrong
 TRUST_GROWTH, TRUST_SHRINKAGE = 1.5, 0.3  # of the share of a step that is taken, after one that paid or did not
-LEAST_TRUST = 0.08  # a step that is taken in any case: roads dry, and tyres warm
 SAME_GRIP = 0.98  # of the usable grip of the best lap, below which a lap says nothing of its plan
 SAME_PLAN = 0.01  # share above the best plan, up to which what goes wrong is the road's change, not the step's
 SEVERE_FAULT = 0.03  # share by which a plan was too fast, from which it has gone wrong
@@ -82,7 +81,8 @@ class SectionTrials:
             elif np.isnan(cost) or np.min(lap.usable[section] / kept.usable[section]) < SAME_GRIP:
                 is_better = False
             elif is_better := cost <= (1.0 + EQUAL_COST) * best:
-                trust = self.trust[k] = min(TRUST_GROWTH * self.trust[k], 1.0)
+                growth = TRUST_GROWTH if cost < (1.0 - EQUAL_COST) * best else 1.0
+                trust = self.trust[k] = min(growth * self.trust[k], 1.0)
             elif (
                 np.max(lap.fault[section]) > SEVERE_FAULT
                 and np.max(lap.plan[section] / kept.plan[section]) < 1.0 + SAME_PLAN
@@ -92,8 +92,8 @@ class SectionTrials:
             elif np.max(lap.fault[section]) > SEVERE_FAULT:  # an edge that one falls off is not tried again
                 self.trust[k] = 0.0
                 kept.plan[section] *= 1.0 - BACK_OFF
-            elif self.trust[k] > 0.0:
-                trust = self.trust[k] = max(TRUST_SHRINKAGE * self.trust[k], LEAST_TRUST)
+            else:
+                trust = self.trust[k] = TRUST_SHRINKAGE * self.trust[k]
             if is_better:
                 self._best[k], trust = min(cost, best), self.trust[k]
                 for old, new in zip(kept, lap, strict=True):
