@@ -31,7 +31,7 @@ from trailbrake.pages.rendering import REPORT_STYLES, escape_html, escape_script
 from trailbrake.pages.svg_chart import ChartFrame, find_range
 from trailbrake.units import KMH, G
 
-MOST_LAPS = 5  # of the person in the charts: the best, and the newest
+MOST_LAPS = 3  # of the person in the charts: the best, and the newest; the limit lap then has a colour of its own
 ROWS_SHOWN = 5  # corners of the table
 MOST_POINTS = 1500  # of accelerations
 SPEED_BAND = 0.15  # share of a speed, within which accelerations belong to its envelope
