@@ -22,7 +22,7 @@ from trailbrake.drivers.parts.adaptive_plan import (
 )
 from trailbrake.errors import DataError
 from trailbrake.planning.course import Course
-from trailbrake.planning.lap_learning import CAUTIOUS_LIMITS, PEAK_LIMITS, ROOM_GAIN
+from trailbrake.planning.lap_learning import CAUTIOUS_LIMITS, FAST_LIMIT, PEAK_LIMITS, ROOM_GAIN
 from trailbrake.state import Controls
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track_library import load_track
@@ -87,6 +87,15 @@ def test_wheels_braked_as_far_as_the_law_lets_them_slip_leave_no_margin(course, 
         plan.adapt(float(s), 2.0 * BRAKING, 10.0 * DT, (0.95, slip, 0.1), ON_PLAN)
     plan.adapt(1.0, 0.0, DT, (0.2, 0.1, 0.1), ON_PLAN)
     assert plan.learning.laps == 1
+    assert bool(plan.learning.factors.max() > 1.0) == raised
+
+
+@pytest.mark.parametrize(("fast", "raised"), [(0.9 * FAST_LIMIT, True), (1.1 * FAST_LIMIT, False)])
+def test_a_car_that_brakes_less_than_planned_has_no_margin(course, fast, raised):
+    plan = AdaptivePlan(course, 1.0)
+    for s in np.arange(1.0, course.line.length, 2.0):
+        plan.adapt(float(s), 2.0 * BRAKING, 10.0 * DT, (0.95, 0.3, 0.1), Deviation(0.0, fast, False))
+    plan.adapt(1.0, 0.0, DT, (0.2, 0.1, 0.1), ON_PLAN)
     assert bool(plan.learning.factors.max() > 1.0) == raised
 
 

@@ -22,6 +22,7 @@ from trailbrake.planning.grip_use import AxleSlips, measure_grip_use
 from trailbrake.planning.lap_learning import (
     CAUTIOUS_LIMITS,
     DOUBTFUL_GRIP,
+    FAST_LIMIT,
     LEAST_FACTOR,
     MOST_FACTOR,
     LapLearning,
@@ -196,6 +197,8 @@ class AdaptivePlan:
         # Braked tyres have less left below the peak than their slip says: on the way there it grows ever faster.
         braked_share = self._braked_slip * self._braked_target / self._target_slip
         slip = max(estimate.slip, self._target_slip * braked_share**BRAKED_EXPONENT)
+        if forward < BRAKING and off.fast > FAST_LIMIT:  # the brakes do not do what is planned, whatever the slip says
+            slip = max(slip, self._target_slip)
         understeers = float(off.steer_cut > LEAST_STEER_CUT)
         self._understeer += min(dt / UNDERSTEER_TIME, 1.0) * (understeers - self._understeer)
         if off.overrun > 0.0:  # whatever margin the tyres have left: the road has none
