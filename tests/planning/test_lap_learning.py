@@ -306,3 +306,12 @@ def test_straights_of_a_first_lap_get_the_grip_that_was_driven_at_its_end():
         learning.observe(s, LapSample(0.9, 0.86, 0.3, 0.1, 0.0))
     assert learning.observe(1.0, LapSample(0.9, 0.86, 0.0, 0.0, 0.0))
     assert learning.factors == pytest.approx(0.86)
+
+
+def test_an_estimate_that_a_slide_lowers_at_the_lap_s_end_raises_no_place():
+    """With a factor for what the last bend took, places before it were planned above their grip: wheels locked."""
+    learning = circuit()
+    for s in np.arange(5.0, LENGTH, 2.0):
+        observe(learning, s, 1.0 if s < 900.0 else 0.95, 0.95, LIMITS.target_slip + 0.05, 0.0)
+    observe(learning, 1.0, 0.95, 0.0, 0.0, 0.0)
+    assert learning.factors.max() <= 1.0

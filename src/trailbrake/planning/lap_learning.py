@@ -237,7 +237,8 @@ class LapLearning:
         next_grip = grip * next_rise if follows_estimate else 1.0
         before = self._grip / next_grip
         room = ROOM_GAIN / SLIP_GAIN * np.maximum(-self._fault, 0.0)
-        wanted = before * (1.0 + room - np.maximum(self._fault, 0.0))
+        # An estimate that is lower at the lap's end, as after a slide in its last bend, comes back: it raises nothing.
+        wanted = np.minimum(before * (1.0 + room - np.maximum(self._fault, 0.0)), 1.0 + room)
         # Of the whole lap: at the exit of one bend the wheels may spin, and the estimate falls for a moment.
         typical, driven = (float(np.median(v[self._tells])) if self._tells.any() else 1.0 for v in
                            (self._estimates, self._driven))  # fmt: skip
