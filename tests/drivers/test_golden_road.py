@@ -66,7 +66,8 @@ SCENES = {
     "waypoint_follow": [Scene(5.0, 14.0, (290.0, 1.0)), Scene(2.0, 5.0, (290.0, 1.0))],
     "road_sight": [Scene(3.0, 11.0, (200.0, 1.0), **SLOW_CAMERA)],
 }
-DRIVERS = [*SCENES, "convoy", "manual"]
+AMONG_OTHERS = ("convoy", "lane_switch", "race_line")
+DRIVERS = [*SCENES, *AMONG_OTHERS, "manual"]
 
 
 def figures(drive, number=0):
@@ -101,8 +102,8 @@ def by_scenes(name, gain=""):
     return found
 
 
-def behind_another_car():
-    """`convoy` comes up to a car that is slow and slower still, on the line ahead of it."""
+def behind_another_car(name):
+    """Return the figures of a driver that comes up to a car that is slow and slower still, on the line ahead of it."""
     line = course_of("pinegrove", "gt3").line
 
     def complete(state, road):
@@ -111,7 +112,7 @@ def behind_another_car():
         speed = 12.0 - 1.2 * state.time
         state.others = [OtherCar(1, x, y, z, yaw, speed * math.cos(yaw), speed * math.sin(yaw), speed, 0.0)]
 
-    return figures(play(Scene(5.0, 20.0, (80.0, 0.0)), builtin_driver_class("convoy")(), complete))
+    return figures(play(Scene(5.0, 20.0, (80.0, 0.0)), builtin_driver_class(name)(), complete))
 
 
 KEYS = [  # (until, what is pressed)
@@ -142,8 +143,8 @@ def by_hand():
 
 def measured(name):
     """Return all figures of a driver."""
-    if name == "convoy":
-        return behind_another_car()
+    if name in AMONG_OTHERS:
+        return behind_another_car(name)
     return by_hand() if name == "manual" else by_scenes(name)
 
 

@@ -230,10 +230,12 @@ def check_rows(recording, drive, folder):
     assert not frame["lap"][recording.undone].any()
     assert set(frame["lap"]) - {0.0} == {float(lap.number) for lap in recording.laps}
     export_motec(recording, folder / "a.ld")
-    beacons = [float(t) * 1e-6 for t in re.findall(r'Time="([^"]+)"', (folder / "a.ldx").read_text())]
-    for before, lap, end in zip(beacons, recording.laps[1:], beacons[1:], strict=False):
-        if lap.number > 1:
-            assert end - before == pytest.approx(lap.time_s, abs=EXACT)
+    text = (folder / "a.ldx").read_text()
+    beacons = [(name, float(time) * 1e-6) for name, time in re.findall(r'Name="(\w+)\.\d+"[^>]*Time="([^"]+)"', text)]
+    ends = [at for at, (name, _) in enumerate(beacons) if name == "Lap"]
+    for at, lap in zip(ends, recording.laps, strict=True):
+        if at and lap.number > 1:
+            assert beacons[at][1] - beacons[at - 1][1] == pytest.approx(lap.time_s, abs=EXACT)
     (run,) = RunIndex(folder).list_runs()
     assert run.laps == len(recording.laps)
     assert run.best_s == min((lap.time_s for lap in recording.laps if lap.valid), default=None)

@@ -46,6 +46,7 @@ WITHOUT_TARGET = {
     "train/clone_sweep.py": "policies of our own sweep, and trainings that it wrote for its own workers",
     "evaluate/cell_task.py": "cells that the evaluation wrote for its own workers",
     "evaluate/suite.py": "the package's own data",
+    "evaluate/overtaking/scenes.py": "the package's own data",
     "race/heat_task.py": "recordings and reports of its own heat, as bytes",
     "tasks/sent_files.py": "files that a task names, as bytes",
     "train/rl/worker_crew.py": "arrays that a worker of the same training sent",

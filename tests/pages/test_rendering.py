@@ -22,7 +22,7 @@ from trailbrake.pages.rendering import (
 from trailbrake.pages.svg_chart import CHART_STYLE
 
 ASSETS = files("trailbrake.pages") / "assets"
-TEMPLATES = ["report/report.html", "compare/compare.html", FRAME]
+TEMPLATES = ["report/report.html", "coach/coach.html", "compare/compare.html", FRAME]
 FRAMED = [
     "leaderboard/leaderboard.html", "training/training.html", "training/curves.html",
     "evaluation/evaluation.html", "evaluation/suite.html",
@@ -40,7 +40,7 @@ def test_every_asset_is_used_by_a_page():
     styles = {
         THEME,
         CHART_STYLE,
-        *(f"{name}/{name}.css" for name in ("leaderboard", "training", "evaluation", "compare")),
+        *(f"{name}/{name}.css" for name in ("leaderboard", "training", "evaluation", "compare", "coach")),
     }
     scripts = {*REPORT_SCRIPTS, *comparison_page.SCRIPTS}
     assert there == {*scripts, *REPORT_STYLES, *server._ROUTES.values(), *TEMPLATES, *FRAMED, *styles}

@@ -90,7 +90,7 @@ class Driver:
 
     NEEDS = frozenset({"x", "y", "yaw", "speed", "velocity_x", "velocity_y", "acceleration_y", "yaw_rate", "gear"})
     COURSE_NEEDS = frozenset({"track", "car"})
-    USES = RoadReturn.USES - NEEDS | {"engine_speed", "wheels.angular_velocity", "acceleration_x", "steer"}
+    USES = RoadReturn.USES - NEEDS | {"engine_speed", "wheels.angular_velocity", "acceleration_x", "steer", "contacts"}
     OPTIONAL_COMMANDS = RoadReturn.COMMANDS
     uses_kerbs = True
     follows_minimum_time_line = True
