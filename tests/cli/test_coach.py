@@ -11,7 +11,7 @@ def test_the_verb_says_what_was_used_and_writes_the_page(cli, drives):
     said = cli("coach", *drives, "--no-limit")
     assert said.code == 0
     lines = said.out.splitlines()
-    assert lines[0] == "used: 4 laps of 2 recordings"
+    assert lines[0] == "laps used: 4, recordings: 2"
     assert any(line.startswith("your best 0:") for line in lines)
     page = drives[0].with_name("one_coach.html")
     assert lines[-1] == str(page)
@@ -32,14 +32,14 @@ def test_what_cannot_be_read_is_one_line_and_the_rest_is_coached(cli, drives, tm
     said = cli("coach", drives[0], tmp_path / "notes.txt", tmp_path / "none.mcap", "--no-limit", "--no-page")
     assert said.code == 0
     assert len([line for line in said.err if line.startswith("not used:")]) == 2
-    assert said.out.splitlines()[0] == "used: 2 laps of 1 recordings"
+    assert said.out.splitlines()[0] == "laps used: 2, recordings: 1"
     assert "nothing to coach" in cli("coach", tmp_path / "notes.txt").err[-1]
 
 
 def test_a_drive_without_laps_invents_nothing(cli, tmp_path):
     path, _ = record_laps(tmp_path / "a.mcap", laps=1)
     lines = cli("coach", path, "--no-limit").out.splitlines()
-    assert lines[0] == "used: 0 laps of 1 recordings"
+    assert lines[0] == "laps used: 0, recordings: 1"
     assert "nothing can be compared" in " ".join(lines)
     assert not any("FIRST" in line for line in lines)
 

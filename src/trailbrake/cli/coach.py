@@ -81,7 +81,7 @@ def _open_drives(names: list[str]) -> "tuple[list[DriveChoice], list[str]]":
 def _list_lines(report: "CoachReport") -> "Iterator[str]":
     """Yield the report as lines of at most WIDTH characters."""
     chosen, limit = report.chosen, report.limit
-    yield f"used: {len(chosen.laps)} laps of {len(chosen.drives)} recordings"
+    yield f"laps used: {len(chosen.laps)}, recordings: {len(chosen.drives)}"
     for unused in chosen.unused[:ROWS_UNUSED]:
         lap = f" lap {unused.number}" if unused.number else ""
         yield from _wrap(f"not used: {unused.label}{lap}: {unused.reason}")
@@ -107,7 +107,7 @@ def _list_lines(report: "CoachReport") -> "Iterator[str]":
         yield ""
         yield from _wrap("No habit stands out: no corner costs more than the others do at your pace.")
         worst = max((gap for gap in report.gaps if gap.corner.number), key=lambda gap: gap.to_best_s, default=None)
-        if worst is not None and worst.to_best_s > 0.0:
+        if worst is not None and worst.to_best_s >= 0.005:
             yield from _wrap(f"Most to gain by what you did once: {worst.corner.name}, {worst.to_best_s:.2f} s.")
     for note in report.notes:
         yield from _wrap(note)

@@ -64,7 +64,7 @@ def render_coach_page(report: CoachReport) -> str:
         styles=(*REPORT_STYLES, "compare/compare.css", "coach/coach.css"),
         scripts=SCRIPTS,
         title=escape_html(f"Your laps: {place}" if place else "Your laps"),
-        subtitle=escape_html(f"{len(report.chosen.laps)} clean laps of {len(report.chosen.drives)} recordings;"
+        subtitle=escape_html(f"clean laps: {len(report.chosen.laps)}, recordings: {len(report.chosen.drives)};"
                              f" distances along the {report.chosen.line.basis}"),
         findings=_findings_html(report),
         times=_times_html(report),
@@ -126,7 +126,10 @@ def _make_comparison(report: CoachReport) -> Comparison:
     if len(drives) == 1:
         drives = [replace(drives[0], label="you")]
     if report.limit is not None:
-        laps.append(replace(report.limit.lap, source=len(drives), number=0))
+        limit = replace(report.limit.lap, source=len(drives), number=0)
+        if not report.limit.is_driven:
+            limit = replace(limit, channels={name: limit.channels[name] for name in limit.channels if name != "brake"})
+        laps.append(limit)
         drives.append(DriveChoice(drives[0].recording, "limit of your car"))
     step = max(round(report.chosen.line.length / 4000.0, 1), 0.1)
     return Comparison(

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,6 +28,7 @@ class LimitLap:
         time_s: s; no more than the person's best sections together.
         least_s, most_s: s, between which the limit is with a chance of 95 %.
         made_by: how it was made, for people.
+        is_driven: it has the controls of a driver; a planned one has the places at which it brakes.
     """
 
     lap: LocatedLap
@@ -35,6 +36,7 @@ class LimitLap:
     least_s: float
     most_s: float
     made_by: str
+    is_driven: bool
 
 
 def find_limit_lap(
@@ -50,16 +52,18 @@ def find_limit_lap(
         drive: plan the line by optimal control and drive it; else the default line is planned only.
     """
     course = learned.place.course
-    lap, made_by = plan_lap(course, common), "planned on the default line, not driven"
+    lap, made_by, is_driven = plan_lap(course, common), "planned on the default line, not driven", False
+    unknown = np.full(len(lap.s), math.nan)
+    lap = replace(lap, channels=lap.channels | {"throttle": unknown, "steer": unknown})
     if drive:
         try:
             lap, line = drive_at_limit(learned.place, common, show_message)
-            made_by = f"driven by line_track on {line} in the learned car"
+            made_by, is_driven = f"driven by line_track on {line} in the learned car", True
         except TrailbrakeError as error:
             show_message(f"the limit lap is planned only: {error}")
     deviation = measure_deviation(course, learned.doubt, learned.shown) if learned.doubt is not None else 0.0
     least, most = (min(lap.time_s + sign * NORMAL_95 * deviation, ideal_s) for sign in (-1.0, 1.0))
-    return LimitLap(lap, min(lap.time_s, ideal_s), least, most, made_by)
+    return LimitLap(lap, min(lap.time_s, ideal_s), least, most, made_by, is_driven)
 
 
 def measure_deviation(course: Course, doubt: Uncertainty, shown: float) -> float:
