@@ -20,7 +20,8 @@ from trailbrake.tracks.track_library import load_track
 
 BEST = CornerFigures(
     time_s=10.0, brake_point=100.0, brake_end=150.0, brake_peak=0.9, turn_in=140.0, min_speed=20.0, min_speed_at=170.0,
-    throttle_point=180.0, full_throttle=220.0, entry_speed=30.0, exit_speed=35.0, apex_offset=2.0, gear=3.0,
+    throttle_point=180.0, full_throttle=220.0, least_throttle=0.0, entry_speed=30.0, exit_speed=35.0,
+    apex_offset=2.0, gear=3.0,
 )  # fmt: skip
 ENTRY, MIDDLE, EXIT = PhaseLosses(0.2, 0.0, 0.0), PhaseLosses(0.0, 0.2, 0.0), PhaseLosses(0.0, 0.0, 0.2)
 
@@ -58,9 +59,11 @@ def test_the_sentence_names_the_cause(changes, phases, text):
 
 
 def test_flat_corners():
-    flat = replace(BEST, brake_point=math.nan, brake_peak=0.0, throttle_point=math.nan)
+    flat = replace(BEST, brake_point=math.nan, brake_peak=0.0, throttle_point=math.nan, least_throttle=1.0)
     assert advise_corner(BEST, flat, 0.2, ENTRY).startswith("Do not brake here")
     assert advise_corner(replace(BEST, brake_point=math.nan), flat, 0.2, EXIT).startswith("Stay on the throttle")
+    unknown = replace(flat, least_throttle=math.nan, exit_speed=37.0)
+    assert advise_corner(BEST, unknown, 0.2, EXIT).startswith("Leave the corner 7 km/h faster")
 
 
 def test_gains_and_equal_corners():

@@ -124,7 +124,8 @@ def _advise_exit(lap: CornerFigures, reference: CornerFigures) -> str:
     later = lap.throttle_point - reference.throttle_point
     if later >= LEAST_WAY:
         return f"Open the throttle {later:.0f} m earlier, at {reference.throttle_point:.0f} m"
-    if math.isnan(reference.throttle_point) and math.isfinite(lap.throttle_point):
+    is_flat = math.isnan(reference.throttle_point) and math.isfinite(reference.least_throttle)
+    if is_flat and math.isfinite(lap.throttle_point):
         return "Stay on the throttle"
     later = lap.full_throttle - reference.full_throttle
     if later >= LEAST_WAY:

@@ -36,6 +36,7 @@ class CornerFigures:
         min_speed_at: where it is driven.
         throttle_point: where the throttle is opened behind the corner.
         full_throttle: where it is fully open.
+        least_throttle: smallest throttle, 0..1.
         entry_speed: m/s where the bend begins.
         exit_speed: m/s where the bend ends.
         apex_offset: m to the left of the line at the apex.
@@ -51,6 +52,7 @@ class CornerFigures:
     min_speed_at: float
     throttle_point: float
     full_throttle: float
+    least_throttle: float
     entry_speed: float
     exit_speed: float
     apex_offset: float
@@ -65,8 +67,8 @@ def measure_corner(lap: LocatedLap, corner: Corner) -> CornerFigures:
         return CornerFigures(
             time_s=time_s, brake_point=math.nan, brake_end=math.nan, brake_peak=math.nan, turn_in=math.nan,
             min_speed=math.nan, min_speed_at=math.nan, throttle_point=math.nan, full_throttle=math.nan,
-            entry_speed=lap_speed(lap, corner.start), exit_speed=lap_speed(lap, corner.end), apex_offset=math.nan,
-            gear=math.nan,
+            least_throttle=math.nan, entry_speed=lap_speed(lap, corner.start), exit_speed=lap_speed(lap, corner.end),
+            apex_offset=math.nan, gear=math.nan,
         )  # fmt: skip
     s, time = lap.s[rows], lap.time[rows]
     channels = {name: values[rows] for name, values in lap.channels.items()}
@@ -86,6 +88,7 @@ def measure_corner(lap: LocatedLap, corner: Corner) -> CornerFigures:
         min_speed_at=float(s[slowest]),
         throttle_point=throttle_point,
         full_throttle=full,
+        least_throttle=float(np.nanmin(channels["throttle"])) if _is_known(channels["throttle"]) else math.nan,
         entry_speed=lap_speed(lap, corner.entry),
         exit_speed=lap_speed(lap, corner.exit),
         apex_offset=float(lap.interpolate("offset", corner.apex)),
