@@ -7,9 +7,9 @@ import pytest
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.planning.course import GRIP_MARGIN, Course, path_shapes
+from trailbrake.planning.path_margins import EDGE_MARGIN
 from trailbrake.planning.race_lattice import (
     DRIVEN,
-    LANE_MARGIN,
     LINE,
     POINTS,
     STRIDE,
@@ -54,11 +54,14 @@ def choose(road, rivals, speed=SPEED):
     return plan_race_path(road, RaceStart(ROW, POINTS, speed, 0.0), rivals, path), path
 
 
-def test_lanes_are_on_the_road(course, road):
-    half = 0.5 * course.known_car().body.width
-    left, right = course.line.column(RoadColumn.WIDTH_LEFT), course.line.column(RoadColumn.WIDTH_RIGHT)
-    assert (road.paths[LINE + 1 :] + half <= left + 0.5 * LANE_MARGIN).all()
-    assert (half - road.paths[LINE + 1 :] <= right + 0.5 * LANE_MARGIN).all()
+@pytest.mark.parametrize(("track", "car"), [("hartmoor", "gt3"), ("kartwerk", "kart"), ("lakeside", "hatchback")])
+def test_the_whole_car_is_on_the_road_in_each_lane(track, car):
+    course = Course(load_track(track), load_car(car)).with_kerbs()
+    width = course.known_car().body.width
+    lanes = build_lanes(course.line, width)[LINE + 1 :]
+    room_left = course.line.column(RoadColumn.WIDTH_LEFT) - 0.5 * width - lanes
+    room_right = course.line.column(RoadColumn.WIDTH_RIGHT) - 0.5 * width + lanes
+    assert min(room_left.min(), room_right.min()) > 0.5 * EDGE_MARGIN
 
 
 def test_alone_the_line_is_chosen_and_not_left(road):
@@ -99,3 +102,10 @@ def test_a_committed_path_has_no_kink(course, road):
     bends = np.diff(near, 2) / course.line.spacing**2
     assert np.abs(bends).max() < 0.02
     assert math.isfinite(bends.sum())
+
+
+@pytest.mark.parametrize("row", range(STRIDE))
+def test_a_path_committed_at_the_start_of_the_lap_has_no_kink_behind_the_car(road, row):
+    n = road.paths.shape[1]
+    commit_path(road, RaceStart(row, POINTS, SPEED, 0.0), RaceChoice(LINE + 1, 20, 0.0, 0.0, False))
+    assert road.paths[DRIVEN, np.arange(row - STRIDE, row + 1) % n] == pytest.approx(0.0)

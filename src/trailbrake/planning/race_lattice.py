@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from trailbrake.kernels import internal_jit, jit
 from trailbrake.planning.envelope import Envelope
+from trailbrake.planning.path_room import find_path_bounds, make_inside_room
 from trailbrake.planning.rival_tracking import HORIZON, STEP, STEPS, RivalColumn
 from trailbrake.planning.speed_profile import (
     PathShape,
@@ -32,9 +33,8 @@ Array = NDArray[np.float64]
 DRIVEN, LINE = 0, 1  # rows of `RaceRoad.paths`
 STRIDE = 4  # rows of the line from one point of a path to the next
 POINTS = 160  # of a path at most
-LANES = (-1.0, -0.66, -0.33, 0.0, 0.33, 0.66, 1.0)  # shares of the room from the middle of the road to its edge
-LANE_MARGIN = 0.5  # m between the side of the car and the edge of the road, in the outermost lanes
-LANE_SMOOTHING = 8.0  # m, of the lanes: edges of measured roads are not smooth
+LANES = (-1.0, -0.66, -0.33, 0.0, 0.33, 0.66, 1.0)  # shares of the room from the middle of the road to its side
+LANE_SMOOTHING = 3.0  # m, of the lanes: edges of measured roads are not smooth; with more, lanes cut bends
 STEP_TIMES = (1.4, 2.8)  # s, over which a path changes to its target
 LEAST_STEP = 20.0  # m, the same
 OFF_LINE_GRIP = 0.04  # share of the grip that is not planned with, a metre or more from the line
@@ -145,10 +145,11 @@ def build_lanes(line: Road, width: float) -> Array:
         line: whose widths reach to the edges of the road.
         width: m, of the car.
     """
-    left, right = (_smooth(line.column(side), line) for side in (RoadColumn.WIDTH_LEFT, RoadColumn.WIDTH_RIGHT))
-    room = np.maximum(0.5 * (left + right - width) - LANE_MARGIN, 0.0)
-    lanes = [0.5 * (left - right) + share * room for share in LANES]
-    return np.ascontiguousarray([np.zeros(len(left)), np.zeros(len(left)), *lanes])
+    bounds = find_path_bounds(line, line.stations(), make_inside_room(width))
+    rightmost, leftmost = (_smooth(bound, line) for bound in bounds)
+    room = np.maximum(0.5 * (leftmost - rightmost), 0.0)
+    lanes = [0.5 * (leftmost + rightmost) + share * room for share in LANES]
+    return np.ascontiguousarray([np.zeros(len(room)), np.zeros(len(room)), *lanes])
 
 
 def _smooth(values: Array, line: Road) -> Array:
@@ -344,8 +345,8 @@ def commit_path(road: RaceRoad, start: RaceStart, choice: RaceChoice) -> None:
     n = road.paths.shape[1]
     for i in range(n):
         k = i - start.row
-        if road.line.closed and k < -STRIDE:
-            k += n
+        if road.line.closed:
+            k = (k + STRIDE) % n - STRIDE
         w = smooth_step(k / (choice.blend * STRIDE)) if k < choice.blend * STRIDE else 1.0
         road.paths[DRIVEN, i] = (1.0 - w) * road.paths[DRIVEN, i] + w * road.paths[choice.target, i]
 

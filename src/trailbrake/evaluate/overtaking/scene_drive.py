@@ -158,7 +158,7 @@ class SceneMonitor:
         own = self.cars[0]
         if own.contacts <= before:
             return
-        touches = [touch for touch in self._plant.counters()["car_contacts"] if touch["first"] == 0]
+        touches = [touch for touch in self._plant.counters().get("car_contacts", ()) if touch["first"] == 0]
         if not touches:
             self.wall_contacts += 1
         elif not self.contact_at:
