@@ -51,7 +51,7 @@ def rival_at(ahead, speed, offset, spread=0.3):
 
 def choose(road, rivals, speed=SPEED):
     path = make_buffers()
-    return plan_race_path(road, RaceStart(ROW, POINTS, speed, 0.0), rivals, path), path
+    return plan_race_path(road, RaceStart(ROW, POINTS, speed, 0.0, LINE, False), rivals, path), path
 
 
 @pytest.mark.parametrize(("track", "car"), [("hartmoor", "gt3"), ("kartwerk", "kart"), ("lakeside", "hatchback")])
@@ -93,8 +93,18 @@ def test_a_wall_of_cars_is_followed(road):
     assert choice.risk < 1.0
 
 
+def test_a_step_under_way_is_not_begun_anew_for_little(road):
+    start = RaceStart(ROW, POINTS, SPEED, 0.0, LINE, True)
+    road.paths[DRIVEN] = 0.5 * road.paths[LINE + 1]
+    for target in (LINE, LINE + 1):
+        choice = plan_race_path(road, start._replace(target=target), rival_at(-30.0, 20.0, 0.0), make_buffers())
+        assert choice.target == DRIVEN
+    assert plan_race_path(road, start._replace(target=LINE + 1, is_stepping=False), rival_at(-30.0, 20.0, 0.0),
+                          make_buffers()).target == LINE  # fmt: skip
+
+
 def test_a_committed_path_has_no_kink(course, road):
-    start = RaceStart(ROW, POINTS, SPEED, 0.0)
+    start = RaceStart(ROW, POINTS, SPEED, 0.0, LINE, False)
     commit_path(road, start, RaceChoice(LINE + 2, 20, 0.0, 0.0, False))
     near = road.paths[DRIVEN, ROW - STRIDE : ROW + 200]
     assert near[: STRIDE + 1] == pytest.approx(0.0)
@@ -107,5 +117,5 @@ def test_a_committed_path_has_no_kink(course, road):
 @pytest.mark.parametrize("row", range(STRIDE))
 def test_a_path_committed_at_the_start_of_the_lap_has_no_kink_behind_the_car(road, row):
     n = road.paths.shape[1]
-    commit_path(road, RaceStart(row, POINTS, SPEED, 0.0), RaceChoice(LINE + 1, 20, 0.0, 0.0, False))
+    commit_path(road, RaceStart(row, POINTS, SPEED, 0.0, LINE, False), RaceChoice(LINE + 1, 20, 0.0, 0.0, False))
     assert road.paths[DRIVEN, np.arange(row - STRIDE, row + 1) % n] == pytest.approx(0.0)

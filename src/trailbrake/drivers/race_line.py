@@ -21,6 +21,7 @@ from trailbrake.drivers.parts.tracking_plan import PlanSources, fill_rows
 from trailbrake.planning.course import GRIP_MARGIN, Course
 from trailbrake.planning.race_lattice import (
     DRIVEN,
+    LINE,
     POINTS,
     STRIDE,
     FineRows,
@@ -68,6 +69,7 @@ class Driver(line_track.Driver):
         self.rivals = np.zeros((MOST_RIVALS, STEPS, len(RivalColumn)))
         self.since_plan, self.pending, self.delay_ticks = math.inf, self.held_plan, -1
         self.own_row = -1
+        self.target, self.step_row, self.step_rows = LINE, 0, 0
 
     def act(self, state: CarState, dt: float) -> Controls:
         """Return the controls for one state."""
@@ -105,13 +107,17 @@ class Driver(line_track.Driver):
         v = state.speed
         window = WINDOW_TIME * v + v * v / (2.0 * WINDOW_BRAKING) + WINDOW_MORE
         points = min(int(window / (STRIDE * self.line.spacing)) + 2, POINTS)
-        start = RaceStart(self.own_row, points, v, offset - float(self.driven_path[self.own_row]))
+        is_stepping = (self.own_row - self.step_row) % len(self.driven_path) < self.step_rows
+        self.step_rows *= is_stepping
+        error = offset - float(self.driven_path[self.own_row])
+        start = RaceStart(self.own_row, points, v, error, self.target, is_stepping)
         choice = plan_race_path(self.road, start, near, self.path)
         if choice.target != DRIVEN:
             commit_path(self.road, start, choice)
+            self.target, self.step_row, self.step_rows = choice.target, start.row, choice.blend * STRIDE
         self.delay_ticks = PLAN_DELAY
         if not choice.is_held_up and not self.path.offset[: points + 2].any():
-            self.driven_path[:] = 0.0
+            self.driven_path[:], self.target, self.step_rows = 0.0, LINE, 0
             self.pending = self.plan
             return
         spare = self.race_plans[self.held_plan is self.race_plans[0].held]

@@ -35,20 +35,23 @@ STRIDE = 4  # rows of the line from one point of a path to the next
 POINTS = 160  # of a path at most
 LANES = (-1.0, -0.66, -0.33, 0.0, 0.33, 0.66, 1.0)  # shares of the room from the middle of the road to its side
 LANE_SMOOTHING = 3.0  # m, of the lanes: edges of measured roads are not smooth; with more, lanes cut bends
-STEP_TIMES = (1.4, 2.8)  # s, over which a path changes to its target
+STEP_TIMES = (2.0, 3.5)  # s, over which a path changes to its target
 LEAST_STEP = 20.0  # m, the same
-OFF_LINE_GRIP = 0.04  # share of the grip that is not planned with, a metre or more from the line
+OFF_LINE_GRIP = 0.12  # share of the grip that is not planned with, a metre or more from the line that laps taught
+STEP_GRIP = 0.25  # the same where a path bends away from the line: a car that turns in has not yet its side force
+STRAIGHT = 0.003  # 1/m, curvature below which a path asks little of the tyres
 CORNER_ROUNDS = 4  # of the iteration for the speed of a bend
 COLLISION_COST = 300.0  # m of way, for an overlap of the cars themselves
 RISK_COST = 40.0  # m, for an overlap of the places where they may be
 CHANGE_COST = 2.0  # m, for another path than the driven one
+REVISION_COST = 20.0  # m, the same while a step is under way: a car that swerves to and fro slides
 OFFSET_COST = 0.2  # m for each m from the line at the end
 SPEED_VALUE = 1.0  # s: m of way that 1 m/s more at the end of the horizon is worth
 RISK_TIME = 4.0  # s, within which overlap counts
 BEHIND_COST = 40.0  # m, for a path beside the line that does not get past the car ahead within the horizon
 OFF_LINE = 0.5  # m, from which a path is beside the line
 TOO_FAST_COST = 15.0  # m for each m/s by which the car is too fast for a path
-TOO_FAST = 0.7  # m/s, up to which it is not
+TOO_FAST = 0.2  # m/s, up to which it is not
 SIDE_MARGIN = 0.35  # m between the sides of two cars, besides what is not known
 NOSE_MARGIN = 0.5  # m between noses and tails, the same
 FOLLOW_GAP = 1.0, 0.13  # m, and s of own speed, behind a car that blocks the path
@@ -106,12 +109,16 @@ class RaceStart(NamedTuple):
         points: of the path.
         speed: m/s, of the car.
         error: m left of the driven path, of the car.
+        target: row of `RaceRoad.paths` that the driven path leads to.
+        is_stepping: whether the step to it is under way.
     """
 
     row: int
     points: int
     speed: float
     error: float
+    target: int
+    is_stepping: bool
 
 
 class RaceChoice(NamedTuple):
@@ -190,7 +197,8 @@ def _shape_path(road: RaceRoad, target: int, start: RaceStart, blend: int, path:
         for column in range(1, 4):
             path.shapes[k, column] = road.shapes[i, column]
         path.shapes[k, 0] = road.shapes[i, 0] / stretch + bend / (stretch * stretch)
-        path.shapes[k, 4] = table[i, RoadColumn.GRIP] * (1.0 - OFF_LINE_GRIP * min(abs(here), 1.0))
+        bent = min(abs(bend) / max(abs(path.shapes[k, 0]), STRAIGHT), 1.0)
+        path.shapes[k, 4] = table[i, RoadColumn.GRIP] * (1.0 - OFF_LINE_GRIP * min(abs(here), 1.0) - STEP_GRIP * bent)
         path.steps[k] = h * math.sqrt(stretch * stretch + slope * slope)
         path.slopes[k] = slope / stretch
 
@@ -316,21 +324,26 @@ def plan_race_path(road: RaceRoad, start: RaceStart, rivals: Array, path: PathBu
         path: out.
     """
     h, targets = STRIDE * road.line.spacing, road.paths.shape[0]
+    home = DRIVEN if start.target == LINE else LINE
+    change_cost = REVISION_COST if start.is_stepping else CHANGE_COST
     best, best_yields = RaceChoice(DRIVEN, 1, math.inf, 0.0, False), False
     for candidate in range(1 + (targets - 1) * len(STEP_TIMES)):
         target, step_time = DRIVEN, 0.0
         if candidate > 0:
             target = LINE + (candidate - 1) // len(STEP_TIMES)
+            if target == start.target:  # the driven path leads there
+                continue
             step_time = STEP_TIMES[len(STEP_TIMES) - 1 - (candidate - 1) % len(STEP_TIMES)]
         blend = max(int(max(step_time * start.speed, LEAST_STEP) / h), 2)
         _shape_path(road, target, start, blend, path)
         _fill_free_speeds(road, start, path)
         for attempt in range(2 if target <= LINE else 1):
             way, risk, held_up = _drive_path(road, start, path, rivals, attempt == 1)
-            cost = risk - way + (CHANGE_COST if target != DRIVEN else 0.0)
+            cost = risk - way + (change_cost if target != DRIVEN else 0.0)
             cost += OFFSET_COST * abs(path.offset[start.points])
-            if target == LINE and risk == 0.0 and not held_up:  # nothing is in the way: home
-                return RaceChoice(LINE, blend, cost, risk, held_up)
+            leads_home = target == home and (target == DRIVEN or not start.is_stepping)
+            if leads_home and risk == 0.0 and not held_up:  # nothing is in the way
+                return RaceChoice(target, blend, cost, risk, held_up)
             if cost < best.cost:
                 best, best_yields = RaceChoice(target, blend, cost, risk, held_up), attempt == 1
     _shape_path(road, best.target, start, best.blend, path)

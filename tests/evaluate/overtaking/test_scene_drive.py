@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from trailbrake.evaluate.overtaking.scene_drive import JudgedDriver, drive_scene
-from trailbrake.evaluate.overtaking.scenes import OvertakingScene, load_overtaking_suite
+from trailbrake.evaluate.overtaking.scenes import OvertakingScene, draw_scenes, load_overtaking_suite
 
 pytestmark = pytest.mark.slow
 
@@ -40,3 +40,12 @@ def test_who_follows_neither_touches_nor_passes_and_loses_the_rivals_time(suite)
 
 def test_a_driver_that_fails_is_a_result(suite):
     assert "nobody" in drive_scene(suite, make_scene(suite), JudgedDriver("nobody")).error
+
+
+@pytest.mark.parametrize(("number", "track"), [(1, "lakeside"), (2, "kartwerk")])
+def test_race_line_stays_on_narrow_roads_among_others(number, track):
+    suite = load_overtaking_suite("overtake-v1")
+    scene = draw_scenes(suite, suite.classes[0], suite.seed, number + 1)[number]
+    assert scene.venue.track == track
+    result = drive_scene(suite, scene, JudgedDriver("race_line"))
+    assert (result.error, result.off_road_s, result.wall_contacts, result.contact) == ("", 0.0, 0, False)
