@@ -55,7 +55,7 @@ class Programme:
         derivatives: the options grad_f, jac_g and hess_lag.
         equations: number of equations, before the limits in g.
         size: rows of g.
-        stage_lagrangian: mapped function (W, P, multipliers by stage) -> gradient with respect to P, (5, n).
+        stage_lagrangian: mapped function (W, P, multipliers by stage) -> gradient with respect to P, (7, n).
     """
 
     problem: dict[str, Any]
