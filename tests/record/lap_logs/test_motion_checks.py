@@ -40,7 +40,8 @@ def test_units_are_found_where_none_is_stated(name, factor, unit):
 
 def test_a_stated_unit_that_is_wrong_and_a_channel_of_noise_are_left_out():
     found = place("acceleration_y", "m/s^2", LAPS.acceleration_y / 9.80665)
-    assert "acceleration_y" not in found.columns
+    apart = np.abs(found.columns["acceleration_y"] - LAPS.acceleration_y)  # it is that of the path
+    assert np.quantile(apart, [0.5, 0.9]) == pytest.approx(0.0, abs=0.7)
     assert "0.10 times what follows from the path: is it in m/s^2?" in found.left_out[0]
     noise = np.random.default_rng(5).normal(0.0, 8.0, len(LAPS.time))
     found = place("acceleration_y", "m/s^2", noise)
@@ -60,6 +61,26 @@ def test_a_speed_that_is_missing_is_that_along_the_places():
                                           LogChannel("y", "m", "y", LAPS.time, LAPS.y)]), "a.csv")  # fmt: skip
     apart = np.abs(found.columns["speed"] - LAPS.speed)[50:-50]
     assert np.quantile(apart, [0.5, 0.9]) == pytest.approx(0.0, abs=0.4)
+
+
+def test_motion_that_is_missing_follows_from_the_path_and_the_slip_is_not_guessed():
+    columns = {"speed": ("m/s", LAPS.speed), "x": ("m", LAPS.x), "y": ("m", LAPS.y)}
+    found = place_columns(LapLog("test", [LogChannel(name, unit, name, LAPS.time, values)
+                                          for name, (unit, values) in columns.items()]), "a.csv")  # fmt: skip
+    for name, scale in (("acceleration_x", 1.5), ("acceleration_y", 0.7), ("yaw_rate", 0.03)):
+        apart = np.abs(found.columns[name] - getattr(LAPS, name))
+        assert np.quantile(apart, [0.5, 0.9]) == pytest.approx(0.0, abs=scale), name
+    assert not {"velocity_x", "velocity_y"} & set(found.columns)
+    note = "acceleration_x, acceleration_y, yaw_rate: of the speed and its direction"
+    assert any(note in text and "slip of the car is neglected" in text for text in found.notes)
+
+
+def test_without_places_the_lateral_acceleration_is_that_of_the_yaw_rate():
+    found = place("yaw_rate", "rad/s", LAPS.yaw_rate, with_places=False)
+    assert found.columns["acceleration_y"] == pytest.approx(LAPS.yaw_rate * LAPS.speed)
+    found = place("acceleration_y", "m/s^2", LAPS.acceleration_y, with_places=False)
+    assert {"acceleration_x", "acceleration_y"} < set(found.columns)
+    assert "yaw_rate" not in found.columns
 
 
 def test_noise_of_places_and_channels_does_not_change_signs_and_units():

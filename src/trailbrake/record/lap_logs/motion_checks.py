@@ -1,4 +1,7 @@
-"""Tests speed, accelerations, yaw rate and steer of a lap log by its places: units that are stated, units, signs."""
+"""Tests speed, accelerations, yaw rate and steer of a lap log by its places: units that are stated, units, signs.
+
+Accelerations and yaw rate that a log lacks follow from the speed and the path, without the slip of the car.
+"""
 
 import math
 
@@ -96,7 +99,10 @@ def _interpolate_gaps(values: Array) -> Array:
 
 
 def check_motion(work: LogWork) -> None:
-    """Find units and signs of accelerations, yaw rate and steer by the path; leave out what does not follow it."""
+    """Find units and signs of accelerations, yaw rate and steer by the path; leave out what does not follow it.
+
+    Accelerations and yaw rate that are not there are those of the path.
+    """
     columns, time = work.columns, work.columns["time"]
     speed = _interpolate_gaps(columns["speed"])
     if "x" not in columns or "y" not in columns or not np.isfinite(columns["x"]).any():
@@ -106,18 +112,35 @@ def check_motion(work: LogWork) -> None:
         signed = [work.labels[name] for name in _SIGNED if name in columns]
         if signed:
             work.notes.append(f"no positions: which side is left is as the log has it in {', '.join(signed)}")
+        made = {"acceleration_x": _find_gain(speed, time)}
+        if "yaw_rate" in columns:
+            made["acceleration_y"] = columns["yaw_rate"] * speed
+        _add_missing(work, made)
         return
     x, y = (_smooth(_interpolate_gaps(columns[name]), time) for name in ("x", "y"))
     course = np.unwrap(np.arctan2(np.gradient(y, time), np.gradient(x, time)))
     turn = np.where(speed > MIN_MOVING, _smooth(np.gradient(course, time), time), 0.0)
-    ahead = _smooth(np.gradient(_smooth(speed, time), time), time)
-    expected = {"acceleration_x": ahead, "acceleration_y": turn * speed,
+    expected = {"acceleration_x": _find_gain(speed, time), "acceleration_y": turn * speed,
                 "yaw_rate": turn, "steer": turn / np.maximum(speed, MIN_MOVING),
                 "steering_wheel_angle": turn / np.maximum(speed, MIN_MOVING)}  # fmt: skip
     use = speed > MIN_MOVING
     for name, model in expected.items():
         if name in columns:
             _fit_channel(work, name, model, use)
+    _add_missing(work, {name: expected[name] for name in ("acceleration_x", "acceleration_y", "yaw_rate")})
+
+
+def _add_missing(work: LogWork, made: dict[str, Array]) -> None:
+    """Add the columns of speed and turn that are not there, with a note."""
+    missing = [name for name in made if name not in work.columns]
+    if missing:
+        work.columns |= {name: made[name] for name in missing}
+        work.notes.append(f"{', '.join(missing)}: of the speed and its direction, mean of {SMOOTHING_S:g} s;"
+                          " the slip of the car is neglected")  # fmt: skip
+
+
+def _find_gain(speed: Array, time: Array) -> Array:
+    return _smooth(np.gradient(_smooth(speed, time), time), time)
 
 
 def _fit_channel(work: LogWork, name: str, model: Array, use: NDArray[np.bool_]) -> None:

@@ -21,6 +21,8 @@ MIN_SPEED = 3.0  # m/s above which a lateral acceleration says how the car turns
 
 def reckon_path(columns: dict[str, Array], laps: Sequence[LapRecord]) -> str:
     """Add x and y to the columns, NaN outside of laps that close; return what to say of it."""
+    if "speed" not in columns:
+        return ""
     time, speed = columns["time"], np.nan_to_num(columns["speed"])
     if "yaw_rate" in columns:
         rate, source = np.nan_to_num(columns["yaw_rate"]), "yaw rate"
