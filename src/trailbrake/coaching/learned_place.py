@@ -64,11 +64,9 @@ def learn_place(chosen: ChosenLaps, options: CoachOptions, show_message: Callabl
     learned = _learn_car(chosen)
     car = replace(learned.car, uncertainty=None)
     path = _keep_file(f"{_digest(format_car(learned, car))}.toml", format_car(learned, car))
-    fit = learned.tyres
-    shown = max(fit.used_front, fit.used_rear) if fit is not None else 0.0
     notes += [f"Not learned of the car: {text}." for text in learned.missing]
-    return LearnedPlace(Place(name, str(path), Course(track, load_car(str(path)))), learned.car.uncertainty, shown,
-                        tuple(notes))  # fmt: skip
+    return LearnedPlace(Place(name, str(path), Course(track, load_car(str(path)))), learned.car.uncertainty,
+                        max(learned.used), tuple(notes))  # fmt: skip
 
 
 def _find_track(chosen: ChosenLaps, options: CoachOptions) -> tuple[Track, str, list[str]]:
@@ -93,7 +91,7 @@ def _find_track(chosen: ChosenLaps, options: CoachOptions) -> tuple[Track, str, 
     road_file.write_road(path, road)
     return load_track(str(path)), str(path), [
         f"The road is that of the laps: its middle is where you drove, {options.width:g} m wide by assumption"
-        " (--width). --track names a measured one."
+        " (--width). So the limit is that of your line, and another line may be quicker. --track names a measured road."
     ]  # fmt: skip
 
 

@@ -26,9 +26,7 @@ def learned(name="gt3", used=2.0, grip=0.0, used_rear=None, deviation=None):
     doubt = Uncertainty(source="test", lateral_grip=grip, braking=0.0, drive_force=0.0, downforce=0.0,
                         steer_angle=0.0, delay=0.0, deviation=deviation or {})  # fmt: skip
     car = replace(load_car(name), uncertainty=doubt)
-    return SimpleNamespace(
-        car=car, tyres=SimpleNamespace(used_front=used, used_rear=used if used_rear is None else used_rear)
-    )
+    return SimpleNamespace(car=car, used=(used, used if used_rear is None else used_rear))
 
 
 def test_a_sure_car_is_planned_as_it_is():

@@ -77,6 +77,11 @@ class CarClass:
     brake: float
     assisted: bool
 
+    @property
+    def load(self) -> float:
+        """Load on the tyres at 50 m/s over the weight."""
+        return 1.0 + 0.5 * AIR_DENSITY * self.downforce * 50.0**2 / (self.mass * G)
+
 
 CLASSES = (
     CarClass("road", 1450.0, 2.65, 1.54, 0.53, 0.315, 0.56, 1.5, 1.05, 0.14, 0.0, 0.65, 0.012, 300.0, 850.0, 6600.0,
@@ -94,7 +99,9 @@ CLASSES = (
 TRACK_WEIGHT, RADIUS_WEIGHT, MASS_WEIGHT, GRIP_WEIGHT, REV_WEIGHT = 8.0, 8.0, 4.0, 3.0, 2.0
 
 
-def find_class(radius: float, track: float, grip: float, limiter: float, mass: float = math.nan) -> CarClass:
+def find_class(
+    radius: float, track: float, grip: float, limiter: float, mass: float = math.nan, load: float = math.nan
+) -> CarClass:
     """Return the class that is nearest to what can be seen of any car.
 
     Args:
@@ -103,12 +110,13 @@ def find_class(radius: float, track: float, grip: float, limiter: float, mass: f
         grip: 1, the most force over weight that was seen.
         limiter: rpm, the highest that was seen.
         mass: kg.
+        load: 1, load on the tyres at 50 m/s over the weight: downforce.
     """
 
     def distance(kind: CarClass) -> float:
         pairs = ((radius, kind.radius, RADIUS_WEIGHT), (track, kind.track, TRACK_WEIGHT),
                  (grip, kind.friction, GRIP_WEIGHT), (limiter, kind.limiter, REV_WEIGHT),
-                 (mass, kind.mass, MASS_WEIGHT))  # fmt: skip
+                 (mass, kind.mass, MASS_WEIGHT), (load, kind.load, GRIP_WEIGHT))  # fmt: skip
         return sum(weight * math.log(seen / usual) ** 2 for seen, usual, weight in pairs if seen > 0.0)
 
     return min(CLASSES, key=distance)

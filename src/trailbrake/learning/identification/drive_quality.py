@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.errors import DataError
-from trailbrake.learning.identification.drive_table import GAP, DriveTable
+from trailbrake.learning.identification.drive_table import DriveTable, longest_step
 
 Array = NDArray[np.float64]
 
@@ -24,7 +24,7 @@ def describe_gaps(table: DriveTable) -> tuple[str, ...]:
     for number in np.unique(table.drive):
         time = table.time[table.drive == number]
         gaps = np.diff(time)
-        gaps = gaps[gaps > GAP]
+        gaps = gaps[gaps > longest_step(time)]
         missing, length = float(gaps.sum()), float(time[-1] - time[0])
         if missing > NOTED_GAPS * max(length, 1e-9):
             notes.append(

@@ -18,7 +18,7 @@ from trailbrake.units import G
 Ints = NDArray[np.int64]
 
 MAX_RATE = 110.0  # Hz of the table: faster wires are averaged
-GAP = 0.1  # s between samples beyond which there is a gap
+GAP, GAP_STEPS = 0.1, 1.5  # s between samples, and usual steps, beyond both of which there is a gap
 CLIMB_WINDOW = 0.6  # s over which the climb of the path is averaged
 FILTER_S = 0.05  # s, window of the local parabolas for derivatives
 PLACE = 4.0  # m, cells by which equal places of the road are found
@@ -73,7 +73,7 @@ class DriveTable:
         drive: number of the drive, and ...
         block: ... of the block of time.
         x, y: m, world.
-        vx, vy: m/s, velocity forward and left.
+        vx, vy: m/s, velocity forward and left; without the slip of the body the speed, and NaN.
         yaw_rate, yaw_acceleration: rad/s, rad/s^2.
         fx, fy: m/s^2, force of tyres and air over mass, forward and left.
         ax: m/s^2, acceleration forward (the road's climb is not in it).
@@ -196,7 +196,9 @@ def make_table(
         DataError: the drive does not tell what no car can be identified without, or is too short.
     """
     wire = wire or WireFacts()
-    for name in ("time", "velocity_x", "velocity_y", "yaw_rate", "acceleration_x", "acceleration_y"):
+    slips = np.isfinite(state["velocity_y"]).any()
+    forward = "velocity_x" if slips else "speed"
+    for name in ("time", forward, *(("yaw_rate",) if slips else ()), "acceleration_x", "acceleration_y"):
         if not np.isfinite(state[name]).any():
             raise DataError("nothing can be learned of a car", where="recording", expected=name, got="a wire without")
     order = np.unique(state["time"][np.isfinite(state["time"])], return_index=True)[1]
@@ -221,7 +223,7 @@ def make_table(
     table = DriveTable(
         time=time, drive=np.full(len(time), float(number)),
         block=1e5 * number + np.floor((time - time[0]) / BLOCK_S),
-        x=raw["x"], y=raw["y"], vx=raw["velocity_x"], vy=raw["velocity_y"], yaw_rate=raw["yaw_rate"],
+        x=raw["x"], y=raw["y"], vx=raw[forward], vy=raw["velocity_y"], yaw_rate=raw["yaw_rate"],
         yaw_acceleration=slope(raw["yaw_rate"]), fx=fx, fy=fy, ax=raw["acceleration_x"],
         throttle=throttle, brake=np.where(np.isfinite(raw["brake"]), raw["brake"], commanded["brake"]), boost=throttle,
         throttle_command=pedals["throttle"], brake_command=pedals["brake"], steer=commanded["steer"],
@@ -234,7 +236,7 @@ def make_table(
         combined_slip=wheels["combined_slip"], place_x=place_x,
         place_y=place_y,
     )  # fmt: skip
-    usual = np.diff(time, prepend=time[0] - step) < GAP
+    usual = np.diff(time, prepend=time[0] - step) < longest_step(time)
     good = (
         usual
         & np.isfinite(table.vx)
@@ -244,6 +246,11 @@ def make_table(
         & _find_road_rows(raw, wheels, bounds, None if wire.surface is None else wire.surface[order])
     )
     return table.take(np.flatnonzero(good)[::every])
+
+
+def longest_step(time: Array) -> float:
+    """Return the time (s) between the samples at `time` (n,) beyond which there is a gap."""
+    return max(GAP, GAP_STEPS * float(np.median(np.diff(time)))) if len(time) > 1 else GAP
 
 
 def _mean_command(time: Array, command: Array, every: int, delay: float) -> Array:

@@ -22,7 +22,7 @@ from trailbrake.errors import DataError
 from trailbrake.learning.identification.actuator_response import ActuatorResponse, find_loop_delay, find_response
 from trailbrake.learning.identification.braking import Braking, find_braking, split_brakes
 from trailbrake.learning.identification.car_draft import CarDraft, LoadModel, find_load_model, put_loads, put_mass
-from trailbrake.learning.identification.class_priors import CarClass, find_class, make_prior_car
+from trailbrake.learning.identification.class_priors import CLASSES, CarClass, find_class, make_prior_car
 from trailbrake.learning.identification.drive_quality import check_same_car, describe_gaps
 from trailbrake.learning.identification.drive_table import DriveTable
 from trailbrake.learning.identification.engine_power import build_up_boost, find_boost, find_mass, find_torque_curve
@@ -31,6 +31,7 @@ from trailbrake.learning.identification.gearing import Gearing, append_gears, fi
 from trailbrake.learning.identification.geometry import Geometry, find_geometry
 from trailbrake.learning.identification.learned_value import LEARNED, LearnedValue, identified, prior, weigh_with_class
 from trailbrake.learning.identification.powertrain import Powertrain, find_powertrain
+from trailbrake.learning.identification.shown_limits import ShownLimits, find_friction, find_shown_limits
 from trailbrake.learning.identification.tyre_forces import (
     STEER_SPEEDS,
     P,
@@ -66,7 +67,8 @@ class LearnedCar:
         values: what was identified, by the key of the car file or a name of its own.
         missing: what could not be learned, and why, one line each.
         seconds: of driving that it was learned from.
-        geometry, gearing, loads, powertrain, tyres, braking, steering: the findings in full.
+        geometry, gearing, loads, powertrain, tyres, shown, braking, steering: the findings in full; `shown` in place
+            of the tyres where the drives have no slip of the body.
     """
 
     car: CarParams
@@ -79,8 +81,19 @@ class LearnedCar:
     loads: LoadModel | None
     powertrain: Powertrain | None
     tyres: TyreFit | None
+    shown: ShownLimits | None
     braking: Braking | None
     steering: ActuatorResponse | None
+
+    @property
+    def used(self) -> tuple[float, float]:
+        """The most slip over that of its peak that front and rear tyres were driven at.
+
+        1 where the limits are those of what was driven: the doubt of their grip says how far it is from the peak.
+        """
+        if self.tyres is None:
+            return (0.0, 0.0) if self.shown is None else (1.0, 1.0)
+        return self.tyres.used_front, self.tyres.used_rear
 
 
 def learn_car(table: DriveTable, name: str = "learned") -> LearnedCar:
@@ -115,8 +128,11 @@ def learn_car(table: DriveTable, name: str = "learned") -> LearnedCar:
     _append_gears(draft, gearing)
     braking = find_braking(table, draft.car, powertrain)
     _put_brakes(draft, braking)
-    tyres = find_tyres(table, draft.car, known_lift=loads is not None)
-    _put_tyres(draft, tyres, known_lift=loads is not None)
+    slips = np.isfinite(table.vy).any()
+    tyres = find_tyres(table, draft.car, known_lift=loads is not None) if slips else None
+    shown = None if slips else _put_shown_limits(table, draft)
+    if slips:
+        _put_tyres(draft, tyres, known_lift=loads is not None)
     if braking is not None:
         # Again, with the tyres that were found.
         braking = find_braking(table, _roll_freely(draft.car, tyres), powertrain) or braking
@@ -127,6 +143,8 @@ def learn_car(table: DriveTable, name: str = "learned") -> LearnedCar:
         draft.car, tyres.fit if tyres else None, partial(replace_tyres, known_lift=loads is not None), powertrain,
         draft.values,
     )  # fmt: skip
+    if shown is not None and shown.power is not None:
+        doubt = replace(doubt, drive_force=shown.power.sigma / shown.power.value)
     car = replace(
         draft.car,
         uncertainty=doubt,
@@ -136,7 +154,7 @@ def learn_car(table: DriveTable, name: str = "learned") -> LearnedCar:
     car = msgspec.convert(msgspec.to_builtins(car, enc_hook=float), CarParams)  # numbers of NumPy become Python's
     check_car(car, name)
     return LearnedCar(car, kind, draft.values, tuple(draft.missing), table.seconds(), geometry, gearing, loads,
-                      powertrain, tyres, braking, steering)  # fmt: skip
+                      powertrain, tyres, shown, braking, steering)  # fmt: skip
 
 
 def _begin_draft(
@@ -154,9 +172,12 @@ def _class_of(table: DriveTable, geometry: Geometry, gearing: Gearing | None, ma
     radii = [radius.value for radius in (geometry.radius_front, geometry.radius_rear) if radius]
     radius = sum(radii) / len(radii) if radii else math.nan
     track = geometry.track_front.value if geometry.track_front else math.nan
-    grip = float(np.percentile(np.hypot(table.fx, table.fy), SEEN_GRIP)) / G
+    grip, load = float(np.percentile(np.hypot(table.fx, table.fy), SEEN_GRIP)) / G, math.nan
+    if not np.isfinite(table.vy).any():
+        found = find_friction(table, make_prior_car(CLASSES[0]))
+        grip, load = found.friction.value, found.load
     limiter = gearing.limiter.value / RPM if gearing else math.nan
-    return find_class(radius, track, grip, limiter, mass)
+    return find_class(radius, track, grip, limiter, mass, load)
 
 
 def _put_geometry(draft: CarDraft, found: Geometry) -> None:
@@ -331,6 +352,16 @@ def replace_tyres(car: CarParams, p: Array, *, known_lift: bool) -> CarParams:
         half = 0.5 * aero.air_density / car.body.mass
         aero = replace(aero, lift_area_front=numbers.lift[0] / half, lift_area_rear=numbers.lift[1] / half)
     return replace(car, tyre_front=tyres[0], tyre_rear=tyres[1], aero=aero)
+
+
+def _put_shown_limits(table: DriveTable, draft: CarDraft) -> ShownLimits:
+    draft.car, found = find_shown_limits(table, draft.car)
+    draft.values |= {"shown.grip": found.grip, "brakes.force_over_mass": found.brakes}
+    if found.power is not None and found.drag_area is not None:
+        draft.values |= {"shown.power": found.power, "aero.drag_area": found.drag_area}
+    draft.missing.append("tyres: the recordings have no slip of the body (velocity_y). The car is that of its class, "
+                         "scaled to the accelerations that were driven")  # fmt: skip
+    return found
 
 
 def _put_tyres(draft: CarDraft, found: TyreFit | None, *, known_lift: bool) -> None:

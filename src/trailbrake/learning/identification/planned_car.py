@@ -18,9 +18,9 @@ from trailbrake.cars.tyre_fit import magic_formula_curve
 from trailbrake.learning.identification.figure_uncertainty import plan_share
 from trailbrake.learning.identification.learned_car import LearnedCar
 from trailbrake.learning.identification.learned_value import NORMAL_95
+from trailbrake.learning.identification.shown_limits import UNSHOWN_GROWTH
 from trailbrake.units import G
 
-UNSHOWN_GROWTH = 1.06  # of the grip that was shown, where the tyres never came near their peak
 SATURATED = 0.9  # slip over that of the peak from which the peak counts as shown
 LEAST_GRIP = 0.6  # share of the learned grip that is planned with at least
 GRIP_STEPS = (0.95, 0.93, 0.90, 0.85, 0.80)  # of the grip, from drive to drive: small first, then what must help
@@ -147,9 +147,8 @@ def plan_car(learned: LearnedCar, reduction: PlanReduction) -> CarParams:
         learned: the car.
         reduction: what its drives have left of it.
     """
-    car, fit, share = learned.car, learned.tyres, reduction.grip
-    used = (fit.used_front, fit.used_rear) if fit else (0.0, 0.0)
-    shown_front, shown_rear = _shown_shares(car, used)
+    car, share = learned.car, reduction.grip
+    shown_front, shown_rear = _shown_shares(car, learned.used)
     if car.uncertainty is not None:
         share *= plan_share(car.uncertainty)
         car = replace(car, uncertainty=replace(
