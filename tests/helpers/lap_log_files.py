@@ -376,3 +376,20 @@ def write_ibt(path, laps, driver='A. Person: "quick"'):
     disk = struct.pack("<Qddii", int(BEGUN.timestamp()), 812.5, 812.5 + laps.time[-1], len(laps.lap_times), len(rows))
     path.write_bytes(header + disk + described + text + rows.tobytes())
     return path
+
+
+def write_gps(path, laps):
+    """A GPS receiver with a lap timer: places to a centimetre, height and speed; nothing of the car."""
+    lat, lon = place_degrees(laps)
+    rows = [
+        [
+            f"{t:.3f}",
+            f"{lat[k]:.7f}",
+            f"{lon[k]:.7f}",
+            f"{laps.z[k]:.2f}",
+            f"{3.6 * laps.speed[k]:.2f}",
+            f"{laps.lap[k]:.0f}",
+        ]
+        for k, t in enumerate(laps.time.tolist())
+    ]
+    return write_rows(path, ["Time [s],Latitude,Longitude,Altitude [m],Speed [km/h],Lap"], rows)

@@ -189,6 +189,10 @@ def _locate_lap(recording: Recording, source: int, lap: LapRows, common: CommonL
     since = at - start
     if math.isfinite(error) and finish > start:
         since = since * (lap.time_s / (finish - start))
+    if lap.finished and s[-1] < common.length < s[-1] + ROWS_BESIDE * (s[-1] - s[-2]):  # the log ends with the lap
+        share = (common.length - s[-1]) / (s[-1] - s[-2])
+        s, since = np.append(s, common.length), np.append(since, since[-1] + share * (since[-1] - since[-2]))
+        raw = {name: np.append(values, values[-1]) for name, values in raw.items()}
     return LocatedLap(source, lap.number, lap.time_s, lap.valid, lap.finished, from_rest, error, s, since, raw)
 
 
