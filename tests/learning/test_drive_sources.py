@@ -86,7 +86,6 @@ def test_what_is_no_drive_is_one_line(tmp_path):
     short = tmp_path / "short.csv"
     short.write_text(
         "time_s,velocity_x_mps,velocity_y_mps,yaw_rate_radps,acceleration_x_mps2,acceleration_y_mps2\n0,1,0,0,0,0\n"
-        "1,1,0,0,0,0\n"
     )
     with pytest.raises(DataError, match="no time that goes on"):
         read_drive(short, 0)

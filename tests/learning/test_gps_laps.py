@@ -63,6 +63,7 @@ def test_the_limit_lap_of_gps_is_that_of_the_car(car, track, share, tmp_path):
     learned = learn_car(read_drive(path, 0))
     assert learned.tyres is None
     assert any("scaled to the accelerations that were driven" in line for line in learned.missing)
+    assert not any(line.startswith(("brakes", "drive force")) for line in learned.missing)  # they are found
     road = load_track(track)
     truth = Course(road, load_car(car)).profile.lap_time
     course = Course(road, learned.car)

@@ -39,3 +39,10 @@ def test_what_does_not_close_gives_no_map(tmp_path):
     assert any("do not close: there is no map" in note for note in found.about["log"]["notes"])
     assert len(found.laps) == 2
     assert math.isfinite(found.laps[0].time_s)
+
+
+def test_a_table_of_ours_without_a_speed_has_no_path(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("time_s,velocity_x_mps,acceleration_x_mps2\n0,1,0\n1,1,0\n", encoding="utf-8")
+    found = read_lap_log(path)
+    assert np.isnan(found.state["x"]).all()

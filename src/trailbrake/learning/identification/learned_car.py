@@ -124,11 +124,13 @@ def learn_car(table: DriveTable, name: str = "learned") -> LearnedCar:
         put_mass(draft, mass)
     table = _put_boost(table, draft) if gearing else table
     powertrain = find_powertrain(table, draft.car, find_torque_curve(table, draft.car)) if gearing else None
-    _put_powertrain(draft, powertrain)
+    slips = np.isfinite(table.vy).any()  # without, engine and brakes are those of the limits that were driven
+    if slips or powertrain is not None:
+        _put_powertrain(draft, powertrain)
     _append_gears(draft, gearing)
     braking = find_braking(table, draft.car, powertrain)
-    _put_brakes(draft, braking)
-    slips = np.isfinite(table.vy).any()
+    if slips or braking is not None:
+        _put_brakes(draft, braking)
     tyres = find_tyres(table, draft.car, known_lift=loads is not None) if slips else None
     shown = None if slips else _put_shown_limits(table, draft)
     if slips:
