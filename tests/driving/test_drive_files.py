@@ -77,8 +77,7 @@ def test_a_missing_and_an_unknown_file_are_one_line(tmp_path):
         open_drive(tmp_path / "a.bin")
 
 
-def test_a_car_is_learned_from_a_log_with_all_velocities_and_a_line_says_what_is_missing():
+def test_a_car_is_learned_from_logs_with_the_velocities_of_the_body_and_without():
     assert len(read_drive(GOLDEN / "laps.ibt", 0)) > 500
-    with pytest.raises(DataError, match=r"laps\.ld: .*nothing can be learned of a car, expected velocity_x"):
-        read_drive(GOLDEN / "laps.ld", 0)
+    assert len(read_drive(GOLDEN / "laps.ld", 0)) > 500
     assert not list(logs_folder().glob("*.part"))

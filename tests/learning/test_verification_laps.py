@@ -33,9 +33,8 @@ class Scene:
     def __init__(self, monkeypatch, folder, outcomes):
         self.outcomes, self.believed, self.kept, self.folder = list(outcomes), [], [], folder
         self.monkeypatch = monkeypatch
-        tyres = SimpleNamespace(used_front=2.0, used_rear=2.0)
         car = replace(load_car("gt3"), uncertainty=DOUBT)
-        learned = SimpleNamespace(car=car, tyres=tyres, values={}, missing=(), kind=SimpleNamespace(name="gt"))
+        learned = SimpleNamespace(car=car, used=(2.0, 2.0), values={}, missing=(), kind=SimpleNamespace(name="gt"))
         monkeypatch.setattr(verification_laps, "join_tables", lambda tables: tables)
         monkeypatch.setattr(verification_laps, "learn_car", lambda table, name: learned)
         monkeypatch.setattr(verification_laps, "drive_learned_laps", self.drive)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-ROAD_WIDTH = 3.0  # m, of a road that is known from laps alone: a wider one has lines that nobody has driven
+ROAD_WIDTH = 3.0  # m, of a road that is known from laps alone: a wider one has lines that were not driven
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import pytest
 
 from trailbrake.cars.car_checks import check_car
 from trailbrake.cars.car_library import load_car
-from trailbrake.learning.identification.class_priors import CLASSES, find_class, make_prior_car
+from trailbrake.learning.identification.class_priors import CLASSES, SeenCar, find_class, make_prior_car
 
 
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.name)
@@ -20,14 +20,13 @@ def test_every_class_makes_a_car(kind, layout):
 )
 def test_a_car_is_of_its_class(name, kind):
     car = load_car(name)
-    found = find_class(car.tyre_front.radius, car.body.track_front, car.tyre_front.mu_y, car.engine.limiter_rpm)
-    assert found.name == kind
-    # What is not known does not count.
-    assert find_class(car.tyre_front.radius, math.nan, car.tyre_front.mu_y, car.engine.limiter_rpm).name == kind
+    seen = SeenCar(car.tyre_front.radius, car.body.track_front, car.tyre_front.mu_y, car.engine.limiter_rpm)
+    assert find_class(seen).name == kind
+    assert find_class(seen._replace(track=math.nan)).name == kind  # what is not known does not count
 
 
 def test_a_heavy_car_is_no_formula_car_however_fast_its_engine_turns():
     seen = (0.343, math.nan, 1.8, 10000.0)
-    assert find_class(*seen).name == "formula"
-    assert find_class(*seen, 1700.0).name == "touring"
-    assert find_class(*seen, 720.0).name == "formula"
+    assert find_class(SeenCar(*seen)).name == "formula"
+    assert find_class(SeenCar(*seen, 1700.0)).name == "touring"
+    assert find_class(SeenCar(*seen, 720.0)).name == "formula"

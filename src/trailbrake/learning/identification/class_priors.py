@@ -7,6 +7,7 @@ natural frequency and damping ratio, inertias by radii of gyration.
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from trailbrake.cars.params import (
     Aero,
@@ -99,13 +100,11 @@ CLASSES = (
 TRACK_WEIGHT, RADIUS_WEIGHT, MASS_WEIGHT, GRIP_WEIGHT, REV_WEIGHT = 8.0, 8.0, 4.0, 3.0, 2.0
 
 
-def find_class(
-    radius: float, track: float, grip: float, limiter: float, mass: float = math.nan, load: float = math.nan
-) -> CarClass:
-    """Return the class that is nearest to what can be seen of any car.
+class SeenCar(NamedTuple):
+    """What can be seen of any car; NaN where it is not known.
 
-    Args:
-        radius: m, of the wheels; NaN where it is not known, as the others.
+    Attributes:
+        radius: m, of the wheels.
         track: m.
         grip: 1, the most force over weight that was seen.
         limiter: rpm, the highest that was seen.
@@ -113,11 +112,22 @@ def find_class(
         load: 1, load on the tyres at 50 m/s over the weight: downforce.
     """
 
+    radius: float
+    track: float
+    grip: float
+    limiter: float
+    mass: float = math.nan
+    load: float = math.nan
+
+
+def find_class(seen: SeenCar) -> CarClass:
+    """Return the class that is nearest to what is known of a car."""
+
     def distance(kind: CarClass) -> float:
-        pairs = ((radius, kind.radius, RADIUS_WEIGHT), (track, kind.track, TRACK_WEIGHT),
-                 (grip, kind.friction, GRIP_WEIGHT), (limiter, kind.limiter, REV_WEIGHT),
-                 (mass, kind.mass, MASS_WEIGHT), (load, kind.load, GRIP_WEIGHT))  # fmt: skip
-        return sum(weight * math.log(seen / usual) ** 2 for seen, usual, weight in pairs if seen > 0.0)
+        pairs = ((seen.radius, kind.radius, RADIUS_WEIGHT), (seen.track, kind.track, TRACK_WEIGHT),
+                 (seen.grip, kind.friction, GRIP_WEIGHT), (seen.limiter, kind.limiter, REV_WEIGHT),
+                 (seen.mass, kind.mass, MASS_WEIGHT), (seen.load, kind.load, GRIP_WEIGHT))  # fmt: skip
+        return sum(weight * math.log(value / usual) ** 2 for value, usual, weight in pairs if value > 0.0)
 
     return min(CLASSES, key=distance)
 

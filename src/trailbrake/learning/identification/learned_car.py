@@ -22,7 +22,7 @@ from trailbrake.errors import DataError
 from trailbrake.learning.identification.actuator_response import ActuatorResponse, find_loop_delay, find_response
 from trailbrake.learning.identification.braking import Braking, find_braking, split_brakes
 from trailbrake.learning.identification.car_draft import CarDraft, LoadModel, find_load_model, put_loads, put_mass
-from trailbrake.learning.identification.class_priors import CLASSES, CarClass, find_class, make_prior_car
+from trailbrake.learning.identification.class_priors import CLASSES, CarClass, SeenCar, find_class, make_prior_car
 from trailbrake.learning.identification.drive_quality import check_same_car, describe_gaps
 from trailbrake.learning.identification.drive_table import DriveTable
 from trailbrake.learning.identification.engine_power import build_up_boost, find_boost, find_mass, find_torque_curve
@@ -179,7 +179,7 @@ def _class_of(table: DriveTable, geometry: Geometry, gearing: Gearing | None, ma
         found = find_friction(table, make_prior_car(CLASSES[0]))
         grip, load = found.friction.value, found.load
     limiter = gearing.limiter.value / RPM if gearing else math.nan
-    return find_class(radius, track, grip, limiter, mass, load)
+    return find_class(SeenCar(radius, track, grip, limiter, mass, load))
 
 
 def _put_geometry(draft: CarDraft, found: Geometry) -> None:
