@@ -6,6 +6,7 @@ import sys
 import threading
 from contextlib import suppress
 
+WAKING = getattr(signal, "SIGURG", None)  # interrupts a sleep, and asks for nothing; Windows has none
 _ASYNC_AFTER = 8  # attempts by signal after which the interpreter's own way is used too: the code has its own handlers
 
 
@@ -56,6 +57,14 @@ class BreakableCall:
                 signal.pthread_kill(self._thread, signal.SIGINT)
         if self._uses_exception():
             self._set_exception()
+
+    def wake(self) -> None:
+        """Let the handlers of signals run that came during the call, if it sleeps in the main thread.
+
+        The system may give a signal to any thread; handlers of Python run in the main thread alone, when it wakes.
+        """
+        if self._in_main_thread and WAKING is not None and callable(signal.getsignal(WAKING)):
+            signal.pthread_kill(self._thread, WAKING)
 
     def clear_requests(self) -> None:
         """Forget requests: the call is over. For the thread of the calls."""

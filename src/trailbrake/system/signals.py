@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
-from trailbrake.system.breakable_call import BreakableCall, StopInsisted
+from trailbrake.system.breakable_call import WAKING, BreakableCall, StopInsisted
 
 CHILD_VARIABLE = "TRAILBRAKE_CHILD"  # set for a process of ours that is to end when its standard input does
 
@@ -103,8 +103,11 @@ def handle_stop_signals(
     followers: dict[int, Any] = {}  # handlers of other people's code
     called: list[int] = []
     is_requested = False
+    waking: Any = None  # what WAKING did before
 
     def restore() -> None:
+        if WAKING is not None and waking is not None:
+            signal.signal(WAKING, waking)
         while previous:
             number, handler = previous.popitem()
             signal.signal(number, handler)  # type: ignore[arg-type]
@@ -142,6 +145,8 @@ def handle_stop_signals(
         for number in _SIGNALS:
             if number != _HANGUP or signal.getsignal(number) is not signal.SIG_IGN:
                 previous[number] = signal.signal(number, handle)
+        if WAKING is not None and not callable(signal.getsignal(WAKING)):
+            waking = signal.signal(WAKING, lambda number, frame: None)
     except ValueError:
         previous.clear()
     _reclaims.append(reclaim)

@@ -33,7 +33,10 @@ class FakeBreakable:
     thread = 0
 
     def __init__(self, works_at=1):
-        self.is_active, self.attempts, self.works_at = False, 0, works_at
+        self.is_active, self.attempts, self.works_at, self.woken = False, 0, works_at, 0
+
+    def wake(self):
+        self.woken += 1
 
     def break_off(self):
         assert self.is_active
@@ -137,6 +140,7 @@ def test_a_driver_that_hangs_for_three_seconds_is_braked_for_and_drives_on():
         "the driver answers again",
     ]
     assert (bench.hung, result.reason) == (1, "")
+    assert bench.breakable.woken == 11  # four times a second, for signals that another thread got
     dts = [dt for sequence, dt in bench.driver.seen if sequence > 20]
     assert dts[0] == pytest.approx(sum(dts[:1]))
     assert max(dts[1:]) == pytest.approx(PERIOD)
@@ -376,6 +380,9 @@ class CountedBreakable:
 
     def __init__(self, watched):
         self.is_active, self.thread, self.attempts, self.watched = False, threading.get_ident(), [], watched
+
+    def wake(self):
+        pass
 
     def break_off(self):
         self.attempts.append(self.watched.elapsed)

@@ -121,6 +121,15 @@ def test_a_driver_that_sleeps_is_braked_for_and_the_first_interrupt_ends_the_dri
         assert drive.summary["recording_error"] == ""
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no signal of Windows is another thread's")
+def test_an_interrupt_that_another_thread_got_ends_the_drive(tmp_path):
+    own = "__import__('signal').pthread_kill(__import__('threading').get_ident(), 2)"
+    with hanging_drive(tmp_path, f"__import__('threading').Timer(0.5, lambda: {own}).start(); {HANG}") as drive:
+        wait_for_brake(tmp_path)
+        assert drive.end(5.0) == 0  # sooner than a driver that does not answer
+        assert drive.summary["ended"] == "interrupted"
+
+
 def test_a_call_that_keeps_the_interpreter_is_ended_by_the_guard_with_the_brake_on(tmp_path):
     with hanging_drive(tmp_path, "re.match('(a+)+$', 'a' * 40 + 'b')") as drive:
         wait_for_brake(tmp_path, ENDED)  # 1.1 s on a quiet machine; a busy one must be sure that the drive may run

@@ -27,7 +27,7 @@ USUAL_ANSWERS = 3.0  # and so many times its usual answer: a slow driver is no d
 USUAL_SHARE = 0.2  # weight of the newest answer in what is usual
 END_S = 10.0  # s without an answer after which the drive ends
 STANDING_END_S = 300.0  # s, if the car stood when it began: a first answer may compile, or load a network
-BREAK_POLL_S = 0.25  # s between attempts to break off a call
+BREAK_POLL_S = 0.25  # s between attempts to break off a call, or to wake it for signals
 BREAK_LIMIT_S = 15.0  # s of such attempts after which the drive is given up with the call still under way
 
 A = TypeVar("A")
@@ -217,6 +217,9 @@ class DriverWatchdog:
                 car.supervisor.request_stop(self._describe_hang())
         if self._cars[0].supervisor.stop_reason:
             self._break_call()
+        elif self._elapsed >= self._break_at:
+            self._break_at = self._elapsed + BREAK_POLL_S
+            self._breakable.wake()
 
     def _describe_hang(self) -> str:
         place = find_call_place(self._breakable.thread)
@@ -224,7 +227,7 @@ class DriverWatchdog:
 
     def _break_call(self) -> None:
         if self._breaking_since < 0.0:
-            self._breaking_since = self._elapsed
+            self._breaking_since, self._break_at = self._elapsed, 0.0
         if self._elapsed - self._breaking_since > BREAK_LIMIT_S:
             self._give_up(f"{self._cars[0].supervisor.stop_reason}; {self._describe_stuck()}")
         elif self._elapsed >= self._break_at:
