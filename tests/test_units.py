@@ -1,5 +1,4 @@
 import math
-from datetime import datetime
 
 import pytest
 from hypothesis import given
@@ -46,23 +45,3 @@ def test_wrap_angle_at_the_cut(turns):
 def test_fahrenheit(fahrenheit, celsius):
     assert (fahrenheit - units.FREEZING_F) / units.FAHRENHEIT_PER_CELSIUS == pytest.approx(celsius)
     assert units.fahrenheit_from_celsius(celsius) == pytest.approx(fahrenheit)
-
-
-@given(st.datetimes(min_value=datetime(1980, 1, 1), timezones=st.timezones()))
-def test_moments_as_the_standard_library_writes_them(moment):
-    assert units.parse_iso_time(moment.isoformat()) == pytest.approx(moment.timestamp(), abs=1e-5)
-
-
-@pytest.mark.parametrize(("text", "seconds"), [
-    ("1970-01-02", 86400.0), ("1970-01-01T00:01Z", 60.0), ("1970-01-01 00:00:01,5", 1.5),
-    ("1970-01-01T00:00:00+0100", -3600.0),
-])  # fmt: skip
-def test_short_forms_of_moments(text, seconds):
-    assert units.parse_iso_time(text) == seconds
-
-
-@pytest.mark.parametrize(
-    "text", ["", "12:00:00", "2024-13-01", "2023-02-29", "2024-01-01T24:00:00", "2024-01-01Tx", "0000-00-00"]
-)
-def test_other_text_is_no_moment(text):
-    assert math.isnan(units.parse_iso_time(text))

@@ -17,7 +17,7 @@ def report(tmp_path_factory):
     path, _ = record_laps(tmp_path_factory.mktemp("laps") / "a.mcap", laps=4, driver="<script>alert(1)</script>",
                           car="<b>car</b>")  # fmt: skip
     drive = DriveChoice(Recording.open(path), "<i>me</i>")
-    return coach_laps([drive], CoachOptions(limit=False, car="hatchback"))
+    return coach_laps([drive], CoachOptions(limit=False, car="f1"))
 
 
 def test_nothing_that_came_with_a_recording_is_markup(report):

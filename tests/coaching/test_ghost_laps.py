@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 from helpers.coached_laps import make_place
 
@@ -5,6 +7,7 @@ from trailbrake.analysis.lap_location import CommonLine
 from trailbrake.analysis.reference_line import make_line
 from trailbrake.cars.car_library import load_car
 from trailbrake.coaching.ghost_laps import PacedDriver, Place, coach_folder, drive_at_pace
+from trailbrake.errors import DataError
 from trailbrake.planning.course import GRIP_MARGIN, Course
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track_library import load_track
@@ -22,7 +25,7 @@ def test_a_paced_driver_plans_the_lap_of_its_share():
 
 
 def test_laps_of_other_cars_and_roads_are_kept_apart(monkeypatch, tmp_path):
-    monkeypatch.setenv("TRAILBRAKE_LINES", str(tmp_path / "lines"))
+    monkeypatch.setenv("TRAILBRAKE_CACHE", str(tmp_path))
     course, _ = make_place()
     other = make_place(car="hatchback")[0]
     folders = {Place("pinegrove", "gt3", each).folder for each in (course, other)}
@@ -30,9 +33,23 @@ def test_laps_of_other_cars_and_roads_are_kept_apart(monkeypatch, tmp_path):
     assert all(folder.parent == coach_folder() == tmp_path / "coach" for folder in folders)
 
 
+def test_a_drive_that_is_broken_off_leaves_nothing(monkeypatch, tmp_path):
+    def break_off(out, **names):
+        recording = Path(out) / "a.mcap"
+        recording.write_bytes(b"half a drive")
+        return {"recording": str(recording), "ended": "interrupted"}
+
+    monkeypatch.setattr("trailbrake.coaching.ghost_laps.cache_folder", lambda: tmp_path)
+    monkeypatch.setattr("trailbrake.coaching.ghost_laps.drive", break_off)
+    place = Place("pinegrove", "gt3", make_place()[0])
+    with pytest.raises(DataError, match=r"did not get round, expected 3 laps, got interrupted"):
+        drive_at_pace(place, 0.8, None)
+    assert list(place.folder.iterdir()) == []
+
+
 @pytest.mark.slow
 def test_a_lap_at_a_pace_is_driven_once_and_as_quick_as_planned(monkeypatch, tmp_path):
-    monkeypatch.setenv("TRAILBRAKE_LINES", str(tmp_path / "lines"))
+    monkeypatch.setattr("trailbrake.coaching.ghost_laps.cache_folder", lambda: tmp_path)
     course = Course(load_track("kartwerk"), load_car("hatchback"))
     road = course.track.road
     line = make_line(road.column(RoadColumn.X), road.column(RoadColumn.Y), road.closed)

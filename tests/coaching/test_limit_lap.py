@@ -7,6 +7,7 @@ from trailbrake.cars.learned import Uncertainty
 from trailbrake.coaching.ghost_laps import Place
 from trailbrake.coaching.learned_place import LearnedPlace
 from trailbrake.coaching.limit_lap import find_limit_lap, measure_deviation
+from trailbrake.errors import DataError
 
 DOUBT = Uncertainty(source="made", lateral_grip=0.03, braking=0.03, drive_force=0.03, downforce=0.03, steer_angle=0.1,
                     delay=0.01)  # fmt: skip
@@ -37,6 +38,12 @@ def test_the_limit_is_no_slower_than_what_the_person_has_done():
     done = find(free.time_s - 0.2)
     assert done.time_s == done.most_s == free.time_s - 0.2
     assert done.least_s < done.time_s
+
+
+def test_a_lap_that_is_surely_slower_than_the_person_is_no_limit():
+    free = find(99.0)
+    with pytest.raises(DataError, match="the limit is not known, expected a lap as quick as yours"):
+        find(free.least_s - 0.1)
 
 
 def test_a_named_car_is_not_doubted():

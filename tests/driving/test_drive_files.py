@@ -1,7 +1,7 @@
 """One loader for all that can be read as a drive, and the verbs that use it."""
 
 import gzip
-import os
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,6 @@ from trailbrake.learning.drive_sources import read_drive
 from trailbrake.record import Recording
 from trailbrake.sims.forza.tables import has_packet_columns
 
-REAL = Path(os.environ.get("TRAILBRAKE_SHARED", "")) / "data" / "forza_recorded.csv.gz"
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "lap_logs"
 
 
@@ -41,10 +40,9 @@ def test_every_kind_of_file_is_a_recording(tmp_path):
     assert "Lat [deg] as latitude" in text
 
 
-@pytest.mark.skipif(not REAL.is_file(), reason="the recording is in the folder that engineers share")
-def test_a_real_session_of_free_roaming_says_what_it_lacks():
+def test_a_real_session_of_free_roaming_says_what_it_lacks(shared):
     said = []
-    found = open_drive(REAL, say=said.append)
+    found = open_drive(shared / "data" / "forza_recorded.csv.gz", say=said.append)
     assert (len(found), found.laps) == (2785, [])
     (lacks,) = [line for line in said if line.startswith("what it lacks: ")]
     assert "no finished lap; the brake is never touched" in lacks
@@ -81,3 +79,10 @@ def test_a_car_is_learned_from_logs_with_the_velocities_of_the_body_and_without(
     assert len(read_drive(GOLDEN / "laps.ibt", 0)) > 500
     assert len(read_drive(GOLDEN / "laps.ld", 0)) > 500
     assert not list(logs_folder().glob("*.part"))
+
+
+def test_a_converted_log_is_pickled_with_the_file_that_it_came_from():
+    recording = open_drive(GOLDEN / "laps.ld")
+    copy = pickle.loads(pickle.dumps(recording))
+    assert copy.path == recording.path == GOLDEN / "laps.ld"
+    assert copy.laps == recording.laps

@@ -22,7 +22,7 @@ from trailbrake.pages.rendering import (
 from trailbrake.pages.svg_chart import CHART_STYLE
 
 ASSETS = files("trailbrake.pages") / "assets"
-TEMPLATES = ["report/report.html", "coach/coach.html", "compare/compare.html", FRAME]
+TEMPLATES = ["report/report.html", "compare/compare.html", FRAME]
 FRAMED = [
     "leaderboard/leaderboard.html", "training/training.html", "training/curves.html",
     "evaluation/evaluation.html", "evaluation/suite.html",

@@ -19,9 +19,7 @@ LAPS = make_laps(10.0, laps=2)
 def make_line(rows, height=True):
     latitude, longitude = place_degrees(LAPS)
     blank = np.full(len(LAPS.time), np.nan)
-    return GeoLine(
-        "", np.radians(latitude)[rows], np.radians(longitude)[rows], (LAPS.z if height else blank)[rows], blank[rows]
-    )
+    return GeoLine("", np.radians(latitude)[rows], np.radians(longitude)[rows], (LAPS.z if height else blank)[rows])
 
 
 def test_a_lap_of_kml_is_a_circuit_with_heights():

@@ -56,10 +56,11 @@ def render_comparison(comparison: Comparison) -> str:
         scripts=SCRIPTS,
         title=escape_html(_title(comparison)),
         subtitle=escape_html(_summarise(comparison)),
-        notes="".join(f"<p class='note'>{escape_html(note)}</p>" for note in comparison.notes),
-        laps=_lap_rows(comparison),
+        summary="".join(f"<p class='note'>{escape_html(note)}</p>" for note in comparison.notes)
+        + f"<section class='tables'><div class='laps'>{_lap_rows(comparison)}</div></section>",
         corners=_corner_tables(comparison),
-        consistency=_consistency_table(comparison),
+        diagram="",
+        details=_consistency_table(comparison),
         data=escape_script(data),
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from trailbrake.cli.output import JsonFlag, format_lap_time, print_json
 from trailbrake.errors import DataError, TrailbrakeError, UsageError
-from trailbrake.user_files import parse_json, parse_toml, read_user_file, read_user_text
+from trailbrake.user_files import open_user_file, parse_json, parse_toml, read_user_file, read_user_text
 
 _SIMULATOR = re.compile(rb"^SIMULATOR\b", re.MULTILINE)
 
@@ -91,7 +91,9 @@ def _check_csv(path: Path) -> str:
     from trailbrake.planning.line_file import MARK, read_line
     from trailbrake.record.csv_import import is_drive_table, read_csv_columns
 
-    if read_user_text(path, "table", 1 << 30).startswith(MARK):
+    with open_user_file(path, "table") as file:
+        is_line = file.read(len(MARK)) == MARK.encode()
+    if is_line:
         return f"a line of {len(read_line(path).columns['s_m'])} points"
     if is_drive_table(path):
         return f"a table of a drive, {len(read_csv_columns(path)[0]['time'])} rows"

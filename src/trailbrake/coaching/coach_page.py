@@ -60,18 +60,17 @@ def render_coach_page(report: CoachReport) -> str:
     about = report.chosen.drives[0].recording.about
     place = " on ".join(str(about[name]) for name in ("car", "track") if about.get(name))
     return render_page(
-        "coach/coach.html",
+        "compare/compare.html",
         styles=(*REPORT_STYLES, "compare/compare.css", "coach/coach.css"),
         scripts=SCRIPTS,
         title=escape_html(f"Your laps: {place}" if place else "Your laps"),
         subtitle=escape_html(f"clean laps: {len(report.chosen.laps)}, recordings: {len(report.chosen.drives)};"
                              f" distances along the {report.chosen.line.basis}"),
-        findings=_findings_html(report),
-        times=_times_html(report),
+        summary=f"<section class='findings'>{_findings_html(report)}</section>"
+        f"<section class='times'>{_times_html(report)}</section>",
         corners=_corners_html(report),
-        envelope=_envelope_html(report),
-        laps=_laps_html(report),
-        notes="".join(f"<p class='note'>{escape_html(note)}</p>" for note in report.notes),
+        diagram=_envelope_html(report),
+        details=_laps_html(report) + "".join(f"<p class='note'>{escape_html(note)}</p>" for note in report.notes),
         data=escape_script(data),
     )  # fmt: skip
 
@@ -147,8 +146,9 @@ def _fill_channels(lap: LocatedLap) -> LocatedLap:
 
 def _findings_html(report: CoachReport) -> str:
     if not report.findings:
+        other = "the limit lap is" if report.limit is not None else "you have been"
         return ("<article><h2>No habit stands out</h2><p>No corner costs more than the others do at your pace. The"
-                " table below says where the limit lap is quicker.</p></article>")  # fmt: skip
+                f" table below says where {other} quicker.</p></article>")  # fmt: skip
     parts = []
     for number, finding in enumerate(report.findings):
         place = finding.corner.name if finding.corner is not None else "everywhere"
@@ -169,7 +169,7 @@ def _times_html(report: CoachReport) -> str:
         rows.append(("your car at its limit", format_lap_time(limit.time_s),
                      f"{format_lap_time(limit.least_s)} to {format_lap_time(limit.most_s)} with a chance of 95 %;"
                      f" {limit.made_by}"))  # fmt: skip
-    if math.isfinite(report.share):
+    if math.isfinite(report.share) and report.limit is not None:
         rows.append(("grip that you use in most corners", f"{report.share:.0%}", ""))
     cells = (f"<div><dt>{name}</dt><dd>{value}</dd><small>{escape_html(more)}</small></div>"
              for name, value, more in rows)  # fmt: skip
@@ -180,7 +180,8 @@ def _corners_html(report: CoachReport) -> str:
     ranked = sorted(report.gaps, key=lambda gap: -(gap.to_limit_s if math.isfinite(gap.to_limit_s) else gap.to_best_s))
     other = "the limit" if report.limit is not None else "your best there"
     rows = [_corner_row(gap) for gap in ranked]
-    first, rest = (f"<div class='scroll'>{make_table(_HEADS, part)}</div>"
+    heads = _HEADS if report.limit is not None else (_HEADS[0], *_HEADS[3:])
+    first, rest = (f"<div class='scroll'>{make_table(heads, part)}</div>"
                    for part in (rows[:ROWS_SHOWN], rows[ROWS_SHOWN:]))  # fmt: skip
     more = f"<details><summary>{len(rows) - ROWS_SHOWN} corners more</summary>{rest}</details>"
     return (f"<h2>Where your usual lap is slower than {other}, in brackets the difference of the figures</h2>{first}"
@@ -189,10 +190,13 @@ def _corners_html(report: CoachReport) -> str:
 
 def _corner_row(gap: CornerGap) -> str:
     other = gap.limit if gap.limit is not None else gap.best
-    limit = f"{gap.to_limit_s:+.2f}" if math.isfinite(gap.to_limit_s) else "-"
+    to_limit = (
+        []
+        if gap.limit is None
+        else [f"<td class='loss'>{gap.to_limit_s:+.2f}</td>", f"<td class='advice'>{escape_html(gap.advice)}</td>"]
+    )
     cells = [
-        f"<th scope='row'>{escape_html(gap.corner.name)}</th>", f"<td class='loss'>{limit}</td>",
-        f"<td class='advice'>{escape_html(gap.advice)}</td>",
+        f"<th scope='row'>{escape_html(gap.corner.name)}</th>", *to_limit,
         f"<td data-head='{_HEADS[3]}'>{gap.to_best_s:+.2f}</td>",
         *(make_pair(head, getattr(gap.own, name), getattr(other, name), factor)
           for head, (name, factor) in zip(_HEADS[4:], _FIGURES, strict=True)),

@@ -25,7 +25,7 @@ from trailbrake.coaching.limit_lap import LimitLap, find_limit_lap
 from trailbrake.coaching.options import CoachOptions
 from trailbrake.coaching.pace_model import PaceModel, build_pace_model, follow_driven_lap
 from trailbrake.coaching.shift_findings import find_early_shifts
-from trailbrake.errors import TrailbrakeError
+from trailbrake.errors import DataError, TrailbrakeError
 
 SHOWN = 3  # findings: the one to work on, and two more
 FEW_LAPS = 3  # below which nothing is said of habits
@@ -129,8 +129,12 @@ def coach_laps(
     corners = title_corners(corners, chosen.line, place.place.course.track)
     report = replace(report, corners=tuple(corners), place=place)
     model = _model_pace(report, times, show_message)
-    limit = find_limit_lap(place, chosen.line, report.ideal_s, show_message, drive=options.limit)
-    return _finish(replace(report, limit=limit, share=model.share), model, times, [*notes, *place.notes])
+    report, notes = replace(report, share=model.share), [*notes, *place.notes]
+    try:
+        limit = find_limit_lap(place, chosen.line, report.ideal_s, show_message, drive=options.limit)
+    except DataError as error:
+        return _finish(report, model, times, [str(error), *notes])
+    return _finish(replace(report, limit=limit), model, times, notes)
 
 
 def _model_pace(report: CoachReport, times: Array, show_message: Callable[[str], None]) -> PaceModel:

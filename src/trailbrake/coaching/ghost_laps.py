@@ -5,13 +5,15 @@ person is the better measure of what a corner takes at that pace.
 """
 
 import hashlib
+import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 from trailbrake.analysis.lap_location import CommonLine, LocatedLap, locate_laps
 from trailbrake.coaching.pace_model import repeat_lap
-from trailbrake.config import lines_folder
+from trailbrake.config import cache_folder
 from trailbrake.drivers.line_follow import Driver as LineFollow
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.errors import DataError, TrailbrakeError
@@ -21,6 +23,7 @@ from trailbrake.planning.course import GRIP_MARGIN, Course
 from trailbrake.planning.line_file import car_digest, road_digest
 from trailbrake.record.recording_reader import Recording
 from trailbrake.roles import Driver
+from trailbrake.version import __version__
 from trailbrake.world.car_scaling import scale_car
 
 PACE_LAPS, LIMIT_LAPS = 3, 5  # the first from rest; at the limit laps find the rest of the grip
@@ -30,8 +33,8 @@ LIMIT_BY = "line_track"
 
 
 def coach_folder() -> Path:
-    """Return the folder of kept roads, cars and laps: beside that of the lines."""
-    return lines_folder().parent / "coach"
+    """Return the folder of kept roads, cars and laps, in the cache folder."""
+    return cache_folder() / "coach"
 
 
 class Place(NamedTuple):
@@ -44,7 +47,7 @@ class Place(NamedTuple):
     @property
     def folder(self) -> Path:
         """Where its laps are kept."""
-        key = f"{road_digest(self.course.track.road)} {car_digest(self.course.known_car())}"
+        key = f"{__version__} {road_digest(self.course.track.road)} {car_digest(self.course.known_car())}"
         return coach_folder() / hashlib.sha256(key.encode()).hexdigest()[:24]
 
 
@@ -93,13 +96,18 @@ def drive_at_limit(place: Place, common: CommonLine, show_message: Callable[[str
 
 
 def _drive_once(place: Place, name: str, driver: Driver | str, laps: int) -> Recording:
-    folder = place.folder / name
-    kept = sorted(folder.glob("*.mcap"))
-    if not kept:
-        summary = drive(driver=driver, sim=WIRE, track=place.track, car=place.car, laps=laps, report=False,
-                        out=str(folder))  # fmt: skip
-        kept = [Path(str(summary["recording"]))]
-    return Recording.open(kept[-1])
+    """Return the recording of a drive of `laps`: a kept one, or one that is driven now, to its end, and kept."""
+    kept = place.folder / f"{name}.mcap"
+    if not kept.is_file():
+        place.folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=place.folder) as folder:
+            summary = drive(driver=driver, sim=WIRE, track=place.track, car=place.car, laps=laps, report=False,
+                            out=folder)  # fmt: skip
+            if summary["ended"] != "done":
+                raise DataError("the learned car did not get round", where=name, expected=f"{laps} laps",
+                                got=str(summary["ended"]))  # fmt: skip
+            os.replace(summary["recording"], kept)
+    return Recording.open(kept)
 
 
 def _choose_lap(recording: Recording, common: CommonLine) -> LocatedLap:

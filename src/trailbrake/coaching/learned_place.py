@@ -26,6 +26,7 @@ from trailbrake.planning.road_survey import survey_road
 from trailbrake.tracks import road_file
 from trailbrake.tracks.track import Track
 from trailbrake.tracks.track_library import load_track
+from trailbrake.user_files import write_whole
 
 LEARNING_S = 900.0  # s of driving that a car is learned from: the recordings of the best laps
 MOST_ROWS = 60_000  # rows that a car is learned from
@@ -63,7 +64,9 @@ def learn_place(chosen: ChosenLaps, options: CoachOptions, show_message: Callabl
     show_message("learning the car from the laps")
     learned = _learn_car(chosen)
     car = replace(learned.car, uncertainty=None)
-    path = _keep_file(f"{_digest(format_car(learned, car))}.toml", format_car(learned, car))
+    text = format_car(learned, car).encode()
+    path = _choose_file(text, ".toml")
+    write_whole(path, text, "the learned car")
     notes += [f"Not learned of the car: {text}." for text in learned.missing]
     return LearnedPlace(Place(name, str(path), Course(track, load_car(str(path)))), learned.car.uncertainty,
                         max(learned.used), tuple(notes))  # fmt: skip
@@ -86,8 +89,7 @@ def _find_track(chosen: ChosenLaps, options: CoachOptions) -> tuple[Track, str, 
             raise DataError("the laps were not driven on this track", where=f"--track {name}",
                             expected="laps on its road", got=f"a median of {away:.0f} m from its middle")  # fmt: skip
     road = survey_road(*_read_path(chosen), width=options.width, wave=SURVEY_WAVE).road
-    digest = hashlib.sha256(road.table.tobytes()).hexdigest()[:24]
-    path = _keep_file(f"{digest}.csv", "")
+    path = _choose_file(road.table.tobytes(), ".csv")
     road_file.write_road(path, road)
     return load_track(str(path)), str(path), [
         f"The road is that of the laps: its middle is where you drove, {options.width:g} m wide by assumption"
@@ -132,13 +134,8 @@ def _learn_car(chosen: ChosenLaps) -> LearnedCar:
     return learn_car(table.take(np.arange(min(len(table), MOST_ROWS))))
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:24]
-
-
-def _keep_file(name: str, text: str) -> Path:
-    """Write a file into the cache folder and return where it is."""
-    path = coach_folder() / name
+def _choose_file(content: bytes, suffix: str) -> Path:
+    """Return where in the cache folder a file of this content belongs."""
+    path = coach_folder() / f"{hashlib.sha256(content).hexdigest()[:24]}{suffix}"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
     return path

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from trailbrake.analysis.lap_location import CommonLine, LocatedLap
+from trailbrake.analysis.lap_table import format_lap_time
 from trailbrake.cars.learned import Uncertainty
 from trailbrake.coaching.ghost_laps import drive_at_limit
 from trailbrake.coaching.learned_place import LearnedPlace
 from trailbrake.coaching.pace_model import plan_lap
-from trailbrake.errors import TrailbrakeError
+from trailbrake.errors import DataError, TrailbrakeError
 from trailbrake.learning.identification.figure_uncertainty import UNLEARNED_GRIP
 from trailbrake.learning.identification.learned_value import NORMAL_95
 from trailbrake.planning.course import GRIP_MARGIN, Course, path_shapes
@@ -50,6 +51,9 @@ def find_limit_lap(
         ideal_s: s, the person's best sections together: the car can do that.
         show_message: takes lines about what is under way.
         drive: plan the line by optimal control and drive it; else the default line is planned only.
+
+    Raises:
+        DataError: it is surely slower than the person, so that it is no limit.
     """
     course = learned.place.course
     lap, made_by, is_driven = plan_lap(course, common), "planned on the default line, not driven", False
@@ -62,8 +66,11 @@ def find_limit_lap(
         except TrailbrakeError as error:
             show_message(f"the limit lap is planned only: {error}")
     deviation = measure_deviation(course, learned.doubt, learned.shown) if learned.doubt is not None else 0.0
-    least, most = (min(lap.time_s + sign * NORMAL_95 * deviation, ideal_s) for sign in (-1.0, 1.0))
-    return LimitLap(lap, min(lap.time_s, ideal_s), least, most, made_by, is_driven)
+    least, most = (lap.time_s + sign * NORMAL_95 * deviation for sign in (-1.0, 1.0))
+    if least > ideal_s:
+        raise DataError("the limit is not known", where="the learned car", expected="a lap as quick as yours",
+                        got=f"{format_lap_time(lap.time_s)}, {made_by}")  # fmt: skip
+    return LimitLap(lap, min(lap.time_s, ideal_s), least, min(most, ideal_s), made_by, is_driven)
 
 
 def measure_deviation(course: Course, doubt: Uncertainty, shown: float) -> float:

@@ -61,6 +61,9 @@ def evaluate(
         UsageError, DataError: a name, a file or an option that cannot be used. Nothing has been driven.
         KeyboardInterrupt: stopped; the results of finished cells are kept, and the same call goes on from there.
     """
+    if running.scenes:
+        raise UsageError("only suites of overtaking have scenes", where="--scenes", got=str(running.scenes),
+                         hint="see docs/overtaking.md")  # fmt: skip
     if running.check is not None or running.board:
         raise UsageError("only results of a suite are checked and ranked", where="--check, --board",
                          got=", ".join(map(str, running.board or [running.check])),

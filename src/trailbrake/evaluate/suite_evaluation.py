@@ -6,7 +6,7 @@
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -77,7 +77,9 @@ def evaluate_suite(
         KeyboardInterrupt: stopped; the results of finished cells are kept.
     """
     suite = load_suite(name)
-    _check_options(options, suite)
+    check_suite_options(options, _FREE_OPTIONS, name)
+    if running.scenes:
+        raise UsageError("the suite has no scenes", where="--scenes", hint="suite/overtake-v1 has")
     if running.files_only:
         raise UsageError("a suite has no car files to compare", where="--files-only")
     planned = list_suite_cells(suite, expand_names(options.drivers, "--drivers"), options.gain,
@@ -116,13 +118,12 @@ def _drive_suite(
     return {**result, "page": str(write_suite_page(result))}
 
 
-def _check_options(options: EvaluationOptions, suite: Suite) -> None:
+def check_suite_options(options: EvaluationOptions, free: Collection[str], name: str) -> None:
+    """Raise UsageError for an option that a suite decides: all but those that are `free`."""
     for field in fields(EvaluationOptions):
-        if field.name not in _FREE_OPTIONS and getattr(options, field.name) != field.default:
-            raise UsageError(
-                "the suite decides this", where=f"--{field.name.replace('_', '-')}",
-                got=str(getattr(options, field.name)), hint=f"leave it out with suite/{suite.name}",
-            )  # fmt: skip
+        if field.name not in free and getattr(options, field.name) != field.default:
+            raise UsageError("the suite decides this", where=f"--{field.name.replace('_', '-')}",
+                             got=str(getattr(options, field.name)), hint=f"leave it out with {name}")  # fmt: skip
 
 
 def digest_suite(suite: Suite) -> str:

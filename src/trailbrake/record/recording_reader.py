@@ -201,7 +201,7 @@ class Recording:
         return cls(paths, layout, verify)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopen, (self.path, len(self.paths) > 1, self._verify)
+        return _reopen, (self.path, self.paths[0], len(self.paths) > 1, self._verify)
 
     def __fspath__(self) -> str:
         return str(self.path)
@@ -479,8 +479,10 @@ class Recording:
         return None
 
 
-def _reopen(path: Path, join: bool, verify: bool) -> Recording:
-    return Recording.open(path, join=join, verify=verify)
+def _reopen(path: Path, first: Path, join: bool, verify: bool) -> Recording:
+    recording = Recording.open(first, join=join, verify=verify)
+    recording.path = path  # of a lap log, that from which the file was converted
+    return recording
 
 
 def _first_bytes(path: Path) -> str:

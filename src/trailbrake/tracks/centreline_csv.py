@@ -172,8 +172,7 @@ def parse_measured_points(data: bytes, where: str) -> MeasuredPoints:
     rows, _, in_degrees = _parse_rows(decode_user_text(data, where), where)
     if in_degrees and rows[0][2] != rows[0][2]:
         longitude, latitude, _, _, height = np.array(rows).T
-        times = np.full(len(rows), math.nan)
-        return measure_geo_lines([GeoLine("", np.radians(latitude), np.radians(longitude), height, times)], where)
+        return measure_geo_lines([GeoLine("", np.radians(latitude), np.radians(longitude), height)], where)
     found = parse_points(data, where)
     height = found.height if np.isfinite(found.height).all() else None
     return MeasuredPoints(MeasuredLine(found.x, found.y, found.right, found.left), height, closed=True)

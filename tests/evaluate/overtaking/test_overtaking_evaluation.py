@@ -1,5 +1,7 @@
 """Which scenes are driven together, what is refused before any is driven, and what a task returns."""
 
+from pathlib import Path
+
 import msgspec
 import pytest
 
@@ -33,6 +35,7 @@ def test_each_scene_is_in_one_case_of_its_class_and_venue():
         ({"tracks": "pinegrove"}, {}, "--tracks"),
         ({"laps": 7}, {}, "--laps"),
         ({}, {"scenes": -1}, "--scenes"),
+        ({}, {"check": Path("a.json")}, "--check"),
         ({"drivers": "nobody"}, {}, "nobody"),
     ],
 )

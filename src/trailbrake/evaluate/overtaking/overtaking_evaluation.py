@@ -2,7 +2,6 @@
 
 import functools
 from collections.abc import Callable
-from dataclasses import fields
 
 import msgspec
 
@@ -14,6 +13,7 @@ from trailbrake.evaluate.options import EvaluationOptions, EvaluationRunOptions
 from trailbrake.evaluate.overtaking.scene_drive import JudgedDriver, SceneResult, drive_scene
 from trailbrake.evaluate.overtaking.scene_scores import score_scenes
 from trailbrake.evaluate.overtaking.scenes import OvertakingScene, OvertakingSuite, draw_scenes, load_overtaking_suite
+from trailbrake.evaluate.suite_evaluation import check_suite_options
 from trailbrake.json_types import JsonObject
 from trailbrake.name_lists import expand_names, expand_seeds
 from trailbrake.tasks.sent_files import collect_files
@@ -61,10 +61,10 @@ def evaluate_overtaking(
         KeyboardInterrupt: stopped; the results of finished cases are kept.
     """
     suite = load_overtaking_suite(name)
-    for field in fields(EvaluationOptions):
-        if field.name not in _FREE_OPTIONS and getattr(options, field.name) != field.default:
-            raise UsageError("the suite decides this", where=f"--{field.name.replace('_', '-')}",
-                             got=str(getattr(options, field.name)), hint=f"leave it out with {name}")  # fmt: skip
+    check_suite_options(options, _FREE_OPTIONS, name)
+    if running.check is not None or running.board or running.files_only:
+        raise UsageError("results of scenes are not checked or ranked", where="--check, --board, --files-only",
+                         hint=f"leave it out with {name}")  # fmt: skip
     if running.scenes < 0:
         raise UsageError("no number of scenes", where="--scenes", expected="0 or more", got=str(running.scenes))
     config = "" if options.config is None else str(options.config)

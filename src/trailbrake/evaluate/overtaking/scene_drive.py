@@ -25,7 +25,7 @@ from trailbrake.evaluate.overtaking.rivals import RivalDriver, RivalPlan
 from trailbrake.evaluate.overtaking.scenes import OvertakingScene, OvertakingSuite
 from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import Course
-from trailbrake.roles import Driver, UsesKerbs
+from trailbrake.roles import Driver, KeepsMemory, UsesKerbs
 from trailbrake.sims import registry
 from trailbrake.state import CarState, Controls, Pose
 from trailbrake.tracks.road import Road
@@ -261,8 +261,8 @@ def practise(sim: str, track: str, car: str, judged: JudgedDriver, laps: int) ->
     stations = np.arange(0.0, length) + first
     times = np.interp(stations, way, time)
     lap_s = float(np.interp(first + length, way, time) - times[0])
-    export = getattr(driver, "export_memory", None)
-    return Practice(lap_s, times - times[0], np.interp(stations, way, speed), export() if export else None)
+    memory = driver.export_memory() if isinstance(driver, KeepsMemory) else None
+    return Practice(lap_s, times - times[0], np.interp(stations, way, speed), memory)
 
 
 def drive_scene(suite: OvertakingSuite, scene: OvertakingScene, judged: JudgedDriver) -> SceneResult:
@@ -280,8 +280,8 @@ def _drive_scene(suite: OvertakingSuite, scene: OvertakingScene, judged: JudgedD
     course = load_course(venue.track, venue.car)
     practice = practise(suite.sim, venue.track, venue.car, judged, suite.practice_laps)
     driver = load_judged(judged, course)
-    if practice.memory is not None:
-        driver.import_memory(practice.memory, "practice")  # type: ignore[attr-defined]
+    if practice.memory is not None and isinstance(driver, KeepsMemory):
+        driver.import_memory(practice.memory, "practice")
     plan = RivalPlan(scene.habit, scene.means, venue.reference_s / scene.ratio, scene.rival_seed)
     rivals = [RivalDriver(plan) for _ in scene.gaps_m]
     for rival in rivals:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from trailbrake.evaluate.overtaking.scene_drive import SceneResult
 from trailbrake.json_types import JsonObject
 
-Z = 1.959963984540054  # of a normal distribution: 95 % are within
+Z = statistics.NormalDist().inv_cdf(0.975)  # standard deviations, within which are 95 %
 
 
 def wilson_interval(hits: int, count: int) -> tuple[float, float]:

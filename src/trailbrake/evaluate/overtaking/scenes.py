@@ -1,7 +1,7 @@
 """The scenes of an overtaking suite: classes in a file, and the scenes that their seed draws."""
 
 import random
-from importlib.resources import files
+from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
@@ -10,7 +10,7 @@ from trailbrake.errors import DataError
 from trailbrake.evaluate.suite import SUITE_PREFIX
 from trailbrake.user_files import decode_user_text, parse_toml
 
-_FOLDER = files("trailbrake.evaluate.overtaking").joinpath("suites")
+_FOLDER = Path(__file__).with_name("suites")
 _Positive = Annotated[float, msgspec.Meta(gt=0.0)]
 _Count = Annotated[int, msgspec.Meta(ge=1)]
 
@@ -107,9 +107,7 @@ class OvertakingScene(msgspec.Struct, frozen=True, kw_only=True):
 
 def list_overtaking_suites() -> list[str]:
     """Return the names of the suites of overtaking, with the prefix of a suite."""
-    return sorted(
-        SUITE_PREFIX + item.name.removesuffix(".toml") for item in _FOLDER.iterdir() if item.name.endswith(".toml")
-    )
+    return sorted(SUITE_PREFIX + path.stem for path in _FOLDER.glob("*.toml"))
 
 
 def load_overtaking_suite(name: str) -> OvertakingSuite:

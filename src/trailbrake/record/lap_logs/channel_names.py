@@ -4,7 +4,6 @@ import os
 import re
 from collections.abc import Sequence
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -129,7 +128,7 @@ def _load(path: Path, modified: int) -> ChannelNames:
 
 def read_channel_names(path: Path | None) -> ChannelNames:
     """Return the package's table, with that of a user's file before it; DataError as `load_channel_names`."""
-    own = (resources.files("trailbrake.record.lap_logs") / "channel_names.toml").read_text("utf-8")
+    own = Path(__file__).with_name("channel_names.toml").read_text("utf-8")
     tables = [(parse_toml(own, "channel_names.toml"), "channel_names.toml")]
     if path is not None:
         tables.insert(0, (parse_toml(read_user_text(path, "table of channels"), str(path)), str(path)))

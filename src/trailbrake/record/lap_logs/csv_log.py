@@ -17,8 +17,7 @@ import numpy as np
 
 from trailbrake.errors import DataError
 from trailbrake.record.lap_logs.channel_names import ChannelNames, LogDialect, load_channel_names, split_unit
-from trailbrake.record.lap_logs.lap_log import Array, LapLog, LogChannel
-from trailbrake.units import parse_iso_time
+from trailbrake.record.lap_logs.lap_log import Array, LapLog, LogChannel, parse_moment
 from trailbrake.user_files import read_user_file
 
 MAX_BYTES = 1 << 30
@@ -165,15 +164,18 @@ def _parse_cell(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        pass
+        return _parse_words(text)
+
+
+def _parse_words(text: str) -> float:
     word = _WORDS.get(text.lower())
     if word is not None:
         return word
     if ":" not in text or len(text) > 40:
         return math.nan
+    if "-" in text:
+        return parse_moment(text)
     try:
-        if "-" in text:
-            return parse_iso_time(text)
         seconds = 0.0
         for part in text.split(":"):
             seconds = 60.0 * seconds + float(part)

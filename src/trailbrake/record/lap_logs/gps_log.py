@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from trailbrake.errors import DataError
-from trailbrake.record.lap_logs.lap_log import LapLog, LogChannel
+from trailbrake.record.lap_logs.lap_log import LapLog, LogChannel, parse_moment
 from trailbrake.tracks.geo_lines import MAX_BYTES, parse_geo_lines
 from trailbrake.user_files import read_user_file
 
@@ -23,22 +23,23 @@ def read_geo_log(path: Path) -> LapLog:
         DataError: it is none, or has no times.
     """
     lines = parse_geo_lines(read_user_file(path, "lap log", MAX_BYTES), str(path))
-    timed = sorted((line for line in lines if np.isfinite(line.time).all()), key=lambda line: float(line.time[0]))
+    read = [(np.array(list(map(parse_moment, line.moments)) or [math.nan]), line) for line in lines]
+    timed = sorted(((time, line) for time, line in read if np.isfinite(time).all()), key=lambda each: float(each[0][0]))
     if not timed:
         raise DataError("no times in the file", where=str(path), hint="it can be a road: trailbrake drive --track FILE")
     kind = path.suffix.lower().removeprefix(".").upper()
-    log = LapLog(f"{kind} file", [], {"track": timed[0].name} if timed[0].name else {})
-    log.about["started"] = datetime.fromtimestamp(float(timed[0].time[0]), UTC).isoformat()
+    log = LapLog(f"{kind} file", [], {"track": timed[0][1].name} if timed[0][1].name else {})
+    log.about["started"] = datetime.fromtimestamp(float(timed[0][0][0]), UTC).isoformat()
     if len(timed) < len(lines):
         log.notes.append(f"{len(lines) - len(timed)} lines without times are left out")
-    time = np.concatenate([line.time for line in timed])
+    time = np.concatenate([each for each, _ in timed])
     for name, unit, column in (
         ("latitude", "rad", "latitude"),
         ("longitude", "rad", "longitude"),
         ("height", "m", "z"),
     ):
         log.channels.append(
-            LogChannel(name, unit, column, time, np.concatenate([getattr(line, name) for line in timed]))
+            LogChannel(name, unit, column, time, np.concatenate([getattr(line, name) for _, line in timed]))
         )
     return log
 

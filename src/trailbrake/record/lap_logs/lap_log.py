@@ -1,6 +1,8 @@
 """`LapLog`: what a reader finds in a lap log of others, before it becomes a recording of ours."""
 
+import math
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 import numpy as np
@@ -66,3 +68,12 @@ class LapLog:
         """Return the first channel of a column that has values; None where there is none."""
         found = (each for each in self.channels if each.column == column and np.isfinite(each.values).any())
         return next(found, None)
+
+
+def parse_moment(text: str) -> float:
+    """Return s since 1970 of a moment of ISO 8601 (UTC where it names no zone); NaN for other text."""
+    try:
+        moment = datetime.fromisoformat(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return math.nan
