@@ -8,7 +8,7 @@ from helpers.contact_scenes import ease, make_scenes, rear_end_on_a_straight, re
 
 from trailbrake.analysis.conduct import WINDOW
 from trailbrake.analysis.report import write_report
-from trailbrake.analysis.steward import find_recordings, judge_recordings, list_verdicts
+from trailbrake.analysis.steward import JudgedContact, find_recordings, judge_recordings, list_verdicts
 from trailbrake.errors import DataError, UsageError
 from trailbrake.record.recorder import Recorder
 from trailbrake.record.recording_reader import Recording
@@ -104,3 +104,12 @@ def test_a_contact_at_the_first_row_and_cars_that_vanish_are_unclear_not_an_erro
     scene.s[:, 20:] += np.array([[0.0], [np.nan]])  # the second is gone soon after
     (contact,) = judge(record_scene(tmp_path, scene))
     assert (contact.fault, contact.rule) == (None, "too little was recorded before it")
+
+
+def test_a_contact_is_described_in_words():
+    evidence = {"closing_mps": 3.149, "speed_ahead_mps": 39.2, "overlap_at_turn_in": 0.05, "car_1_moved_m": 1.5}
+    contact = JudgedContact(1.5, 2.0, 0, 1, 343.0, 3.1, 1, "ran into the car ahead", "C 2.d", evidence)
+    assert contact.describe() == (
+        "1.50 s, 343 m: cars 0 and 1, car 1 at fault: ran into the car ahead (C 2.d); "
+        "closing 3.15 m/s, speed ahead 39.20 m/s, overlap at turn in 0.05, car 1 moved 1.50 m"
+    )

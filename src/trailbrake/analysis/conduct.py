@@ -266,7 +266,7 @@ def _judge_movers(cars: tuple[CarTrack, CarTrack], rule: str, evidence: dict[str
     moved = [max(towards * float(cars[0].offset[-1] - cars[0].offset[begin]), 0.0),
              max(-towards * float(cars[1].offset[-1] - cars[1].offset[begin]), 0.0)]  # fmt: skip
     total = moved[0] + moved[1]
-    evidence = (evidence or {}) | {f"moved_car_{car.number}_m": way for car, way in zip(cars, moved, strict=True)}
+    evidence = (evidence or {}) | {f"car_{car.number}_moved_m": way for car, way in zip(cars, moved, strict=True)}
     for car, way in zip(cars, moved, strict=True):
         if total >= CLOSING and way >= MOVED_MOST * total:
             return Verdict(car.number, rule, "C 2.b", evidence)

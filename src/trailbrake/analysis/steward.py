@@ -22,6 +22,7 @@ from trailbrake.record.recording_reader import Recording, RoadMap
 
 Rows = NDArray[np.intp]
 
+_UNITS = {"mps": " m/s", "mps2": " m/s^2", "m": " m"}
 INCIDENT_GAP = 2.0  # s without a touch of the same cars that end an incident: what follows a contact is part of it
 PUSHED_SECONDS = 1.0  # s after an incident in which a car is not master of its way
 DEPTH_REACH = 0.3  # m between boxes within which a contact that both cars report is one with each other
@@ -60,11 +61,19 @@ class JudgedContact(NamedTuple):
     def describe(self) -> str:
         """Return the contact as one line."""
         fault = "unclear" if self.fault is None else f"car {self.fault} at fault"
-        figures = ", ".join(f"{name} {value:.2f}" for name, value in self.evidence.items())
+        figures = ", ".join(_word_figure(name, value) for name, value in self.evidence.items())
         return (
             f"{self.time_s:.2f} s, {self.s_m:.0f} m: cars {self.first} and {self.second}, {fault}: {self.rule} "
             f"({self.source}); {figures}"
         )
+
+
+def _word_figure(name: str, value: float) -> str:
+    """Return a figure of the evidence in words: its name has its unit behind an underscore."""
+    words, _, unit = name.rpartition("_")
+    if unit not in _UNITS:
+        words, unit = name, ""
+    return f"{words.replace('_', ' ')} {value:.2f}{_UNITS.get(unit, '')}"
 
 
 class _Motion(NamedTuple):
