@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -124,11 +125,24 @@ def test_nothing_is_left_half_done_and_no_file_knows_a_machine():
 
 
 def test_links_in_the_documents_lead_somewhere():
-    link = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
+    """Also to a heading that exists, by the anchors that both the site and a forge make of titles."""
+    link = re.compile(r"\[[^\]]*\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
     for path in (p for p in TEXTS if p.suffix == ".md"):
-        for target in link.findall(path.read_text(encoding="utf-8")):
-            if "://" not in target:
-                assert (path.parent / target).exists(), f"{path.name}: {target}"
+        for target, anchor in link.findall(path.read_text(encoding="utf-8")):
+            if "://" in target:
+                continue
+            page = path.parent / target if target else path
+            assert page.exists(), f"{path.name}: {target}"
+            if anchor and page.suffix == ".md":
+                assert anchor in anchors_of(page), f"{path.name}: {target}#{anchor}"
+
+
+@cache
+def anchors_of(page: Path) -> set[str]:
+    """Return the anchors of a page's headings."""
+    titles = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.M | re.S), re.M)
+    plain = (re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title).replace("`", "") for title in titles)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in plain}
 
 
 def test_files_of_users_are_opened_in_one_place():
