@@ -21,6 +21,7 @@ def export_fmu(
         out: the file to write, or a folder; default: the present one.
         json: print one JSON object on stdout.
     """
+    from trailbrake.drivers.loading.fmu_export import NEEDED_PYTHON
     from trailbrake.drivers.loading.fmu_export import export_fmu as write
 
     made = write(driver, out, track, car)
@@ -29,9 +30,10 @@ def export_fmu(
               "without", file=sys.stderr)  # fmt: skip
     if json:
         print_json({"driver": driver, "track": track, "car": car, "fmu": str(made.path), "inputs": made.inputs,
-                    "optional_inputs": made.optional, "missing": made.missing})  # fmt: skip
+                    "optional_inputs": made.optional, "missing": made.missing, "needs": NEEDED_PYTHON})  # fmt: skip
     else:
         print(made.path)
         print(f"inputs    {', '.join(made.inputs)}")
         if made.optional:
             print(f"optional  {', '.join(made.optional)} (unknown until set)")
+        print(f"needs     {NEEDED_PYTHON}")

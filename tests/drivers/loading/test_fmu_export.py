@@ -1,6 +1,14 @@
 """Drivers as FMUs: the block inside, and the built file judged by FMPy: its validator, and its own simulation loop."""
 
 import math
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import xml.etree.ElementTree as ET
+import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -303,3 +311,33 @@ def test_every_driver_is_a_valid_fmu_or_is_refused_in_one_line(name, tmp_path):
     driver.reset(None)
     at_rest = dict.fromkeys(("x", "y", "z", "yaw", "speed", "velocity_x", "velocity_y", "yaw_rate"), 0.0)
     assert math.isfinite(driver.act(CarState(**at_rest, acceleration_y=0.0, driving_line=0.0, gear=1), 0.0).throttle)
+
+
+@pytest.mark.fmi
+@pytest.mark.skipif(not shutil.which("cc") or sys.platform != "linux", reason="no C compiler")
+def test_a_program_that_is_not_python_loads_and_steps_it_or_says_what_is_missing(tmp_path):
+    python = Path(sysconfig.get_config_var("LIBDIR"), sysconfig.get_config_var("INSTSONAME"))
+    if ".so" not in python.name:
+        pytest.skip("this Python has no library")
+    path = export_fmu("heading_hold", tmp_path, "proving_ground", "hatchback").path
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(tmp_path)
+    program, source = tmp_path / "importer", Path(__file__).with_name("fmi3_importer.c")
+    subprocess.run(["cc", "-Wall", "-Werror", "-o", program, source, "-ldl"], check=True)
+    described = ET.parse(tmp_path / "modelDescription.xml").getroot()
+    numbers = {variable.get("name"): variable.get("valueReference") for variable in described.iter("Float64")}
+    library = tmp_path / "binaries" / "x86_64-linux" / "heading_hold.so"
+    command = [program, library, tmp_path / "resources", described.get("instantiationToken"), numbers["state.speed"],
+               "21.5", numbers["controls.throttle"]]  # fmt: skip
+
+    def run(packages):
+        env = os.environ | {"LD_PRELOAD": str(python), "PYTHONPATH": os.pathsep.join(packages)}
+        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+
+    driver = load_driver("heading_hold")
+    driver.reset(None)
+    assert float(run(sys.path).stdout) == driver.act(CarState(speed=21.5, yaw=0.0), 0.0).throttle
+    alone = run([])
+    assert alone.returncode == 4, alone
+    assert f"heading_hold.fmu needs {fmi.NEEDED_PYTHON}; this is Python" in alone.stdout
+    assert "Traceback" not in alone.stderr

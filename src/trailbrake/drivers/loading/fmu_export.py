@@ -6,7 +6,7 @@ driver's NEEDS are optional: NaN until they are set. The driver's gains and the 
 parameters (`driver.speed`), and so are `track` and `car`. One step answers the state of its beginning. The way back, an
 FMU as a driver: `drivers/loading/fmu.py`.
 
-The FMU holds Python code and runs it in the interpreter that loads it, which must have trailbrake installed.
+The FMU holds Python code and runs it in the interpreter that loads it, which must have trailbrake: `NEEDED_PYTHON`.
 
 Finds out which fields of the state a driver reads, by a short drive over synthetic states.
 """
@@ -49,7 +49,9 @@ from trailbrake.state.tables import (
 )
 from trailbrake.tracks.track_library import load_track
 from trailbrake.user_files import write_whole
+from trailbrake.version import __version__
 
+NEEDED_PYTHON = f"Python 3.11 or newer with trailbrake {__version__}, in the tool that loads it: docs/fmi.md"
 _CONTROLS_BY_NAME = {f"controls.{column.name}": column for column in CONTROL_COLUMNS}
 _NOT_COLUMNS = frozenset({"others", "image", "line_ahead"})
 _STEP = 0.005  # s, the step that the FMU suggests: BeamNG's default
@@ -413,8 +415,22 @@ def _c_identifier(driver: str) -> str:
 
 
 def _slave_script(name: str, fields: dict[str, object]) -> str:
+    """Return the script of an FMU; without trailbrake it raises once instantiated: PythonFMU3 reports that alone."""
     body = "\n".join(f"    {key} = {value!r}" for key, value in fields.items())
-    return (
-        "from pythonfmu3 import Fmi3Slave\n\nfrom trailbrake.drivers.loading.fmu_export import DriverSlave\n\n\n"
-        f"class {name}(DriverSlave, Fmi3Slave):\n{body}\n"
-    )
+    return f"""import sys
+
+from pythonfmu3 import Fmi3Slave
+
+try:
+    from trailbrake.drivers.loading.fmu_export import DriverSlave
+except ImportError as error:
+    reason = f"{name}.fmu needs {NEEDED_PYTHON}; this is Python {{sys.version.split()[0]}} in {{sys.prefix}}: {{error}}"
+
+    class DriverSlave:
+        def __init__(self, **kwargs):
+            raise ImportError(reason)
+
+
+class {name}(DriverSlave, Fmi3Slave):
+{body}
+"""
