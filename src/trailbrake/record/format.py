@@ -134,11 +134,6 @@ def make_signals_topic(signals: Sequence[Signal]) -> Topic:
     return Topic(SIGNALS_NUMBER, SIGNALS_NAME, "trailbrake/msg/Signals", definition, {NAMES_KEY: names})
 
 
-def _message_fields(columns: int) -> list[tuple[str, object]]:
-    head = [("opcode", "u1"), ("length", "<u8"), ("channel", "<u2"), ("sequence", "<u4"), ("log", "<u8")]
-    return [*head, ("publish", "<u8"), ("cdr", "S4"), ("row", "<f8", (columns,))]  # type: ignore[list-item]
-
-
 # One tick is one fixed block of bytes, the two message records one behind the other: packed by one struct
 # call, and read back as one array.
 _STATE_WIDTH, _CONTROLS_WIDTH = len(STATE_COLUMNS), len(CONTROL_COLUMNS)
@@ -154,7 +149,8 @@ def tick_dtype(state_columns: int, controls_columns: int) -> np.dtype[np.void]:
 
 def row_dtype(columns: int) -> np.dtype[np.void]:
     """Return the array element behind the message record of one row."""
-    return np.dtype(_message_fields(columns))
+    head = [("opcode", "u1"), ("length", "<u8"), ("channel", "<u2"), ("sequence", "<u4"), ("log", "<u8")]
+    return np.dtype([*head, ("publish", "<u8"), ("cdr", "S4"), ("row", "<f8", (columns,))])
 
 
 def parse_fields(definition: str) -> dict[str, str]:

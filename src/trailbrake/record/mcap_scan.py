@@ -22,7 +22,7 @@ from mcap.records import Attachment, Channel, Chunk, Schema
 from numpy.typing import NDArray
 
 from trailbrake.record.chunk_index import ChunkLocation
-from trailbrake.record.format import MAGIC, MESSAGE_FIELDS, MESSAGE_HEAD, RECORD_HEAD, tick_dtype
+from trailbrake.record.format import MAGIC, MESSAGE_FIELDS, MESSAGE_HEAD, RECORD_HEAD, row_dtype, tick_dtype
 
 _RECORD_HEAD = struct.Struct("<BQ")
 _INDEX_CHANNEL = struct.Struct("<H")
@@ -198,6 +198,38 @@ class RowCollector:
             self.row_parts[which].append(np.frombuffer(body, dtype="<f8", offset=4).reshape(1, -1))
             if which == 0:
                 self.ticks_seen.append(np.array([tick], dtype=np.uint32))
+
+
+def collect_signal_rows(data: bytes, channel: int, width: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the ticks (n,) and the rows (n, width) of /signals in the records of a chunk.
+
+    Args:
+        data: the records.
+        channel: id of the channel.
+        width: columns of its schema.
+    """
+    row_type = row_dtype(width)
+    length = MESSAGE_FIELDS + 4 + 8 * width
+    parts: list[NDArray[np.void]] = []
+    position = 0
+    while position + RECORD_HEAD <= len(data):
+        opcode, size = _RECORD_HEAD.unpack_from(data, position)
+        # Damaged: no record, or one that claims to have what is not there.
+        if opcode == 0 or position + RECORD_HEAD + size > len(data):
+            break
+        if opcode == Opcode.MESSAGE and size == length:
+            rows: NDArray[np.void] = np.frombuffer(
+                data, row_type, (len(data) - position) // row_type.itemsize, position
+            )  # fmt: skip
+            good = (rows["opcode"] == Opcode.MESSAGE) & (rows["length"] == length) & (rows["channel"] == channel)
+            count = len(good) if good.all() else int(np.argmin(good))
+            if count:
+                parts.append(rows[:count])
+                position += count * row_type.itemsize
+                continue
+        position += RECORD_HEAD + size
+    found = np.concatenate(parts) if parts else np.empty(0, row_type)
+    return found["sequence"].astype(np.int64), found["row"]
 
 
 def read_chunks(locations: Sequence[ChunkLocation]) -> Iterator[bytes | None]:

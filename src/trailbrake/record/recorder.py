@@ -7,6 +7,7 @@ reads up to its last whole chunk.
 
 import json
 import math
+import struct
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,7 @@ from trailbrake.record.format import (
     REQUEST_LAYOUT,
     REWIND,
     REWIND_LAYOUT,
+    SIGNALS_NUMBER,
     STATE,
     STATE_LENGTH,
     TICK,
@@ -52,7 +54,6 @@ from trailbrake.record.format import (
 )
 from trailbrake.record.mcap_file import Chunk, RecordingSink, make_message_chunk
 from trailbrake.record.parted_file import PartedFile, PartLimits
-from trailbrake.record.signal_rows import SignalBlock
 from trailbrake.state import CarState, Controls, Image, Signal
 from trailbrake.state.commands import requested_fields
 from trailbrake.state.tables import controls_row, state_row
@@ -113,10 +114,10 @@ class Recorder:
         self._custom: tuple[float, ...] = ()  # free values that were last sent
         self._closed = False
         self.sink: RecordingSink
-        topic = make_signals_topic(signals) if signals else None
-        self._signals = SignalBlock(topic.number, len(signals)) if topic else None
+        self._signals = _SignalBlock(len(signals)) if signals else None
         try:
-            parts = PartedFile(self.path, stream, (*TOPICS, topic) if topic else TOPICS, limits)
+            topics = (*TOPICS, make_signals_topic(signals)) if signals else TOPICS
+            parts = PartedFile(self.path, stream, topics, limits)
             self.sink, self.paths = parts, parts.paths
         except OSError as error:
             stream.close()
@@ -309,6 +310,52 @@ class Recorder:
                 self.sink.close()
         except OSError as error:
             self.mark_failed(error)
+
+
+class _SignalBlock:
+    """Rows that wait to be written, each a message record of fixed size.
+
+    Args:
+        width: values in a row.
+
+    Attributes:
+        rows: how many wait.
+    """
+
+    def __init__(self, width: int) -> None:
+        self.rows = 0
+        self._width = width
+        self._row = struct.Struct(f"<BQHIQQ4s{width}d")
+        self._length = MESSAGE_FIELDS + 4 + 8 * width
+        self._missing = (math.nan,) * width
+        self._data = bytearray()
+        self._times: list[int] = []
+
+    def add_row(self, sequence: int, time: int, values: tuple[float, ...]) -> None:
+        """Add the values of one tick.
+
+        Args:
+            sequence: the tick's.
+            time: its log time, ns.
+            values: of the signals; other than `width` of them, as before the first sample, count as missing.
+        """
+        if len(values) != self._width:
+            values = self._missing
+        self._data += self._row.pack(
+            MESSAGE, self._length, SIGNALS_NUMBER, sequence, time, time, cdr.HEADER, *values
+        )  # fmt: skip
+        self._times.append(time)
+        self.rows += 1
+
+    def take_chunk(self) -> Chunk:
+        """Return the rows as a chunk of their own, and forget them."""
+        starts = np.arange(self.rows, dtype=np.uint64) * np.uint64(self._row.size)
+        # Counts no rows: those of a tick that is dropped are counted with its state.
+        chunk = Chunk(
+            bytes(self._data), np.array(self._times, dtype=np.uint64), {SIGNALS_NUMBER: (slice(None), starts)}, 0
+        )
+        self._data, self._times, self.rows = bytearray(), [], 0
+        return chunk
 
 
 class _NullSink:

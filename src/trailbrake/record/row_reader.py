@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from trailbrake.errors import suggest_names
 from trailbrake.record.chunk_index import MAX_INDEXED_ROWS, ChunkLocation, read_log_times
-from trailbrake.record.mcap_scan import RowCollector, read_chunks
-from trailbrake.record.signal_rows import collect_signal_rows
+from trailbrake.record.mcap_scan import RowCollector, collect_signal_rows, read_chunks
 from trailbrake.state.tables import RecordColumn
 
 Array = NDArray[np.float64]
