@@ -18,6 +18,7 @@ from trailbrake.cli.terminal_progress import (
 from trailbrake.dashboard.live_tap import LiveTap
 from trailbrake.dashboard.page_messages import ConnectionHealth
 from trailbrake.laps import LapRecord
+from trailbrake.planning.course import UnmappedCourse
 from trailbrake.state import CarState, Controls
 
 GOOD = LapRecord(1, 62.5, True, (20.0, 20.0, 22.5), "", 0.0, 0)
@@ -123,6 +124,17 @@ def test_a_lap_is_followed_by_the_terminal_alone_where_there_is_no_page(capsys, 
         if lap == 1:
             progress.show_lap(LapRecord(1, 15.0, True, (), "", 0.0, 0))
     assert tap.pace.delta == pytest.approx(300.0 / 25.0 - 300.0 / 20.0, abs=0.1)
+
+
+def test_the_title_is_the_car_and_the_track_of_the_drive_where_they_are_known(monkeypatch):
+    use_terminal(monkeypatch)
+    for about, title in (
+        ({"car": "gt3", "track": "hartmoor"}, "gt3 on hartmoor"),
+        ({"car": "", "track": ""}, "driving"),
+    ):
+        progress = TerminalProgress("driving")
+        progress.attach_drive(about, None, None, UnmappedCourse())
+        assert progress._bar.tasks[0].description == title
 
 
 @pytest.mark.parametrize(

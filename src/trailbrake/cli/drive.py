@@ -79,9 +79,7 @@ def run_drive(simulator: AnySimulator, flags: DriveFlags, live: object, page: Pa
     if page.watch:
         spec = spec.in_real_time()
     setup = make_setup(simulator, spec)
-    spec = setup.spec
-    title = f"{spec.car or 'live'} on {spec.track}" if spec.track else "live"
-    with TerminalProgress(title, wanted=not json) as show, contextlib.redirect_stdout(sys.stderr):
+    with TerminalProgress("driving", wanted=not json) as show, contextlib.redirect_stdout(sys.stderr):
         if page.watch:
             from trailbrake.dashboard.live_view import LiveView
 

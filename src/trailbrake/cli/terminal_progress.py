@@ -133,11 +133,15 @@ class TerminalProgress(TaskProgress):
         return self._console is not None
 
     def attach_drive(self, about: dict[str, Any], link: "Link", driver: "Driver", course: "Course") -> "Tap":
-        """Start to show a drive."""
+        """Start to show a drive, titled by its car and its track, which a game may have named."""
         from trailbrake.dashboard.live_tap import LiveTap
         from trailbrake.planning.course import UnmappedCourse
         from trailbrake.system import steady_clock
 
+        if self._bar is not None and about["track"]:
+            self._bar.update(
+                self._task, description=replace_controls(f"{about['car'] or 'unknown car'} on {about['track']}")
+            )
         road = None if isinstance(course, UnmappedCourse) else course.track.road
         self._tap, self._updates_tap = LiveTap(steady_clock.now, link, driver, road), True
         return self._tap
