@@ -17,8 +17,7 @@ from helpers.waiting import wait_for
 from trailbrake.cars.car_library import load_car
 from trailbrake.driving import serve as serving
 from trailbrake.driving.options import WorldOptions
-from trailbrake.driving.serve import load_traffic_drivers
-from trailbrake.driving.session.embedded_worlds import build_world, settle_world
+from trailbrake.driving.session.embedded_worlds import build_world, load_traffic_drivers, settle_world
 from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.sims.assetto import codec, spec
 from trailbrake.sims.assetto.spec import ServeOptions

@@ -31,7 +31,7 @@ class _LaneChangeCourse(Course):
 
     @cached_property
     def profile(self) -> SpeedProfile:
-        quickest = self.plan_speeds(self.line, start=0.0)
+        quickest = self.profile_from_rest
         holds = quickest.speed >= self.speed
         return replace(
             quickest,

@@ -19,10 +19,10 @@ from trailbrake.drivers.loading.driver_registry import (
 from trailbrake.driving.loop.command_gate import CommandGate
 from trailbrake.driving.loop.drive_loop import CarLoop, LoopResult, SamplePacer, run_loop
 from trailbrake.driving.loop.driver_pace import DriverPace
+from trailbrake.driving.loop.driver_watchdog import protect_cars
 from trailbrake.driving.loop.standstill import brake_to_standstill
 from trailbrake.driving.loop.supervisor import Supervisor
 from trailbrake.driving.session.connection import Connection
-from trailbrake.driving.session.drive_protection import protect_cars
 from trailbrake.driving.session.drive_setup import DriveSetup
 from trailbrake.driving.session.open_connection import open_connection
 from trailbrake.errors import DriverError

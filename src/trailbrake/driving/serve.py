@@ -3,82 +3,26 @@
 import math
 import os
 import sys
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 
-from trailbrake.drivers.loading.driver_registry import load_driver
-from trailbrake.driving.loop.supervisor import Supervisor, explain_driver_error
 from trailbrake.driving.options import WorldOptions
-from trailbrake.driving.session.driver_needs import check_driver_needs
-from trailbrake.driving.session.embedded_worlds import build_world, settle_world
+from trailbrake.driving.session.embedded_worlds import build_host, build_world, settle_world
 from trailbrake.driving.world_view import ServeView, TickView, open_view
-from trailbrake.errors import DataError, UsageError
+from trailbrake.errors import UsageError
 from trailbrake.histogram import DurationHistogram
 from trailbrake.json_types import JsonObject
 from trailbrake.kernels import CACHE_IS_COLD
 from trailbrake.laps import LapRecord, lap_summary
-from trailbrake.planning.course import Course
-from trailbrake.roles import ClientPaced, Described, Driver, Host, Plant, RaceHost, RoadPlant, TrafficHost, Wakeable
+from trailbrake.roles import ClientPaced, Described, Host, Plant, RaceHost, Wakeable
 from trailbrake.simulator import AnySimulator
-from trailbrake.state import CarState, Controls
 from trailbrake.system import steady_clock
-from trailbrake.system.breakable_call import OURS
 from trailbrake.system.realtime import high_resolution_timers, low_latency_interpreter
 from trailbrake.system.signals import CHILD_VARIABLE, handle_stop_signals
 
 RESYNC_AFTER_S = 0.015  # s behind at which real time gives up and starts counting from now
 STOP_POLL_S = 0.02  # s between tests for a stop while the host waits for its client
 LONG_WAIT_S = 0.1  # s to the next tick above which a stop is noticed before it: a client may slow the time down
-TrafficDriver = Callable[[CarState, float], Controls]
-
-
-def load_traffic_drivers(name: str, simulator: AnySimulator, plant: RoadPlant) -> list[TrafficDriver]:
-    """Return one driver per car of `plant`: that called `name`, after reset, each behind a supervisor of its own."""
-    courses = {id(car): Course(plant.track, car) for car in plant.cars}
-    drivers = []
-    for number, car in enumerate(plant.cars):
-        driver = load_driver(name)
-        check_driver_needs(driver, name, simulator)
-        driver.reset(courses[id(car)])
-        drivers.append(_guard_driver(driver, number))
-    return drivers
-
-
-def _guard_driver(driver: Driver, number: int) -> TrafficDriver:
-    supervisor = Supervisor()
-
-    def drive(state: CarState, dt: float) -> Controls:
-        if not supervisor.stop_reason:
-            try:
-                return supervisor.limit_controls(driver.act(state, dt), dt)
-            except OURS:
-                raise
-            except BaseException as error:  # a served world outlives its drivers
-                supervisor.request_stop(explain_driver_error(error))
-                print(f"trailbrake: car {number}: {supervisor.stop_reason}", file=sys.stderr, flush=True)
-        return supervisor.safe_stop_controls(state)
-
-    return drive
-
-
-def build_host(simulator: AnySimulator, plant: Plant, options: object, doors: str | None) -> Host:
-    """Return a host of `simulator` in front of `plant`, not open yet; with its traffic, where the options want any.
-
-    Args:
-        simulator: whose wire.
-        plant: what `build_world` made of the same options.
-        options: the simulator's serve options.
-        doors: folder of a private wire; None for the public addresses.
-    """
-    host = simulator.make_host(plant, options, doors=doors)
-    if isinstance(host, TrafficHost) and host.traffic_driver:
-        if not isinstance(plant, RoadPlant):
-            raise DataError(
-                "the world has no road for traffic", where=f"{simulator.name}, host", expected="a RoadPlant"
-            )
-        host.set_traffic(load_traffic_drivers(host.traffic_driver, simulator, plant))
-    return host
 
 
 def _private_folder() -> str | None:

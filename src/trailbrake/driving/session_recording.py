@@ -6,7 +6,7 @@ The simulator's `RecorderTool`, or the link that only watches, yields each new s
 import math
 import platform
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -16,7 +16,7 @@ from trailbrake.analysis.report import write_report
 from trailbrake.config import recordings_folder
 from trailbrake.driving.link_recording import LinkRecordingSession, check_files
 from trailbrake.driving.session.camera_link import PictureSource
-from trailbrake.driving.session.session_camera import choose_camera, open_camera
+from trailbrake.driving.session.drive_setup import choose_camera
 from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.laps import LapClock, Rewind
@@ -28,6 +28,7 @@ from trailbrake.simulator_tools import AnyRecorder, LinkRecorder, RawRecordOptio
 from trailbrake.state import CarState, Signal, applied_controls
 from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
+from trailbrake.transport.capture.live_camera import open_live_camera
 from trailbrake.version import __version__
 
 RecorderTap: TypeAlias = Recorder | ThreadedRecorder
@@ -80,7 +81,11 @@ def record_session(
                          hint="leave the table out, or add --out")  # fmt: skip
     option, stopped = choose_camera(camera, simulator, is_real_time=True), Event()
     last, laps = CarState(), LapClock()
-    with handle_stop_signals(stopped.set), open_camera(option) as pictures, open_session() as session:
+    with (
+        handle_stop_signals(stopped.set),
+        nullcontext() if option is None else closing(open_live_camera(option)) as pictures,
+        open_session() as session,
+    ):
         say(f"reading {source}" if source is not None else "listening; Ctrl-C ends the recording")
         with _open_recorder(path, ours, simulator.name, source, session.signals) as recorder:
             began = steady_clock.now()

@@ -13,7 +13,7 @@ from trailbrake import simulator_tools as tools
 from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.driving.session.drive_setup import make_setup
-from trailbrake.driving.session.driver_needs import check_driver_needs
+from trailbrake.driving.session.driver_choice import check_driver_needs
 from trailbrake.driving.spec import DriveSpec, EmbeddedSite
 from trailbrake.driving.supervised.supervised_car import open_car
 from trailbrake.errors import DriverError, TrailbrakeError, describe_value, raised_at

@@ -14,7 +14,7 @@ from msgspec.structs import replace as replace_fields
 from trailbrake.drivers.car_test import Driver as CarTest
 from trailbrake.driving.road_monitor import RoadMonitor
 from trailbrake.driving.session.drive_setup import make_setup
-from trailbrake.driving.session.driver_needs import check_driver_needs
+from trailbrake.driving.session.driver_choice import check_driver_needs
 from trailbrake.driving.session.progress import ProgressListener, SilentListener
 from trailbrake.driving.session.session_detection import find_course
 from trailbrake.driving.spec import make_spec

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from trailbrake.cars.params import CarParams
 from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.driving.goals import Goal
-from trailbrake.driving.session.driver_needs import check_driver_needs
+from trailbrake.driving.session.driver_choice import check_driver_needs
 from trailbrake.driving.session.progress import ProgressListener
 from trailbrake.errors import TrailbrakeError
 from trailbrake.json_types import JsonObject

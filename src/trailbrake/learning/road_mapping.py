@@ -17,7 +17,7 @@ from trailbrake.driving.goals import BackAtStart, Goal, Metres, OnceAlong, Stand
 from trailbrake.driving.road_monitor import RoadMonitor
 from trailbrake.driving.run import INTERRUPTED
 from trailbrake.driving.session.drive_session import drive
-from trailbrake.driving.session.driver_needs import check_course_needs, check_driver_needs
+from trailbrake.driving.session.driver_choice import check_course_needs, check_driver_needs
 from trailbrake.driving.session.progress import ProgressListener, SilentListener
 from trailbrake.driving.spec import list_changes, make_spec
 from trailbrake.errors import SimulatorError, TrailbrakeError, UsageError

@@ -88,7 +88,12 @@ class Course:
     @cached_property
     def profile(self) -> SpeedProfile:
         """The speeds of a flying lap along `line` (open roads: from rest)."""
-        return self.plan_speeds(self.line, start=-1.0 if self.line.closed else 0.0)
+        return self.plan_speeds(self.line, start=-1.0) if self.line.closed else self.profile_from_rest
+
+    @cached_property
+    def profile_from_rest(self) -> SpeedProfile:
+        """The speeds of a lap along `line` from a standing start."""
+        return self.plan_speeds(self.line, start=0.0)
 
     def plan_speeds(self, line: Road, *, start: float, margin: float = GRIP_MARGIN) -> SpeedProfile:
         """Return the speeds along a line from `start` m/s at its first row; negative for a flying lap."""

@@ -24,10 +24,9 @@ from trailbrake.driving.loop.supervisor import Supervisor
 from trailbrake.driving.options import WorldOptions
 from trailbrake.driving.road_monitor import RoadMonitor
 from trailbrake.driving.run import CarWatch, NamedDriver, assemble_car
-from trailbrake.driving.serve import build_host
 from trailbrake.driving.session.drive_setup import embedded_options, make_setup
-from trailbrake.driving.session.driver_needs import check_driver_needs
-from trailbrake.driving.session.embedded_worlds import build_world, settle_world
+from trailbrake.driving.session.driver_choice import check_driver_needs
+from trailbrake.driving.session.embedded_worlds import build_host, build_world, settle_world
 from trailbrake.driving.session.open_connection import open_connection
 from trailbrake.driving.spec import CarSpec, DriveSpec, EmbeddedSite
 from trailbrake.errors import TrailbrakeError, describe_value, raised_at

@@ -15,7 +15,7 @@ from trailbrake.config import recordings_folder
 from trailbrake.drivers.loading.driver_registry import builtin_driver_class, driver_names
 from trailbrake.driving.options import WorldOptions
 from trailbrake.driving.session.drive_setup import embedded_options
-from trailbrake.driving.session.driver_needs import check_driver_needs
+from trailbrake.driving.session.driver_choice import check_driver_needs
 from trailbrake.driving.session.embedded_worlds import build_world, settle_world
 from trailbrake.errors import UsageError
 from trailbrake.planning.course import Course

@@ -24,7 +24,7 @@ from trailbrake.driving.loop.supervisor import Supervisor
 from trailbrake.driving.road_monitor import RoadMonitor
 from trailbrake.driving.run import CarWatch, NamedDriver, drive_cars
 from trailbrake.driving.session.drive_setup import DriveSetup, make_setup
-from trailbrake.driving.session.driver_needs import check_driver_needs
+from trailbrake.driving.session.driver_choice import check_driver_needs
 from trailbrake.driving.spec import CarSpec, DriveSpec, EmbeddedSite
 from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.planning.course import Course

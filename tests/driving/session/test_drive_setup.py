@@ -3,9 +3,10 @@
 import pytest
 
 from trailbrake.cli.drive_flags import DriveFlags
-from trailbrake.driving.session.drive_setup import embedded_options, make_setup, select_signals
+from trailbrake.driving.session.drive_setup import choose_camera, embedded_options, make_setup, select_signals
 from trailbrake.errors import UsageError
 from trailbrake.sims.registry import find
+from trailbrake.transport.capture.camera_option import CameraOption
 
 
 class Stick:
@@ -81,3 +82,18 @@ def test_signals_of_the_driver_and_of_the_user_come_in_declared_order():
     assert names("forza.boost", driver=Needs()) == ["forza.boost", "forza.wheel_fl.rumble"]
     with pytest.raises(UsageError, match=r"--signals: unknown signal, .*got forza.bost; did you mean forza.boost"):
         names("forza.bost")
+
+
+def test_a_camera_is_for_wires_without_one():
+    assert choose_camera("", find("trend"), is_real_time=False) is None
+    for name in ("trend", "udacity", "donkeycar"):
+        with pytest.raises(UsageError, match=f"{name} has a camera of its own; leave --camera out"):
+            choose_camera("world", find(name), is_real_time=False)
+    for name in ("forza", "assetto", "beamng"):
+        assert choose_camera("world", find(name), is_real_time=False) == CameraOption("world")
+
+
+def test_a_window_needs_real_time():
+    with pytest.raises(UsageError, match="a window shows real time"):
+        choose_camera("window:x", find("forza"), is_real_time=False)
+    assert choose_camera("window:x", find("forza"), is_real_time=True).title == "x"

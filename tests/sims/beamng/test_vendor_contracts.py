@@ -15,7 +15,7 @@ from helpers.beamng.coupled_session import FakePlant
 from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.driving.session.drive_session import drive
-from trailbrake.driving.session.driver_needs import check_driver_needs
+from trailbrake.driving.session.driver_choice import check_driver_needs
 from trailbrake.errors import UsageError
 from trailbrake.sims import registry
 from trailbrake.sims.beamng import spec

@@ -10,7 +10,7 @@ from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.state import CarState
 from trailbrake.transport.capture import live_camera
 from trailbrake.transport.capture.camera_option import CameraOption
-from trailbrake.transport.capture.live_camera import LiveCamera, open_window
+from trailbrake.transport.capture.live_camera import LiveCamera, open_live_camera, open_window
 
 OPTION = CameraOption("window", "x", width=32, height=24, rate=240.0)
 PATIENCE = 20.0
@@ -153,3 +153,22 @@ def test_a_missing_package_is_one_line_with_the_extra(monkeypatch, package):
     assert str(raised.value) == (
         f'--camera: capturing a window needs the package {package}; pip install "trailbrake[capture]"'
     )
+
+
+def test_a_window_is_captured_until_the_camera_is_closed(monkeypatch):
+    grabber = ScriptedGrabber(10)
+    monkeypatch.setattr(live_camera, "open_window", lambda option: grabber)
+    camera = open_live_camera(OPTION)
+    assert camera.find_picture(CarState()).pixels.shape == (24, 32, 3)
+    grabber.script.put(None)
+    camera.close()
+    assert grabber.closed
+
+
+def test_a_world_in_another_process_must_show_its_view(tmp_path, monkeypatch):
+    option = CameraOption("world", width=32, height=24)
+    with pytest.raises(SimulatorError, match="no served world shows its view"):
+        open_live_camera(option, str(tmp_path))
+    monkeypatch.setenv("TRAILBRAKE_SHM", str(tmp_path))
+    with pytest.raises(SimulatorError, match="no served world shows its view"):
+        open_live_camera(option)

@@ -6,19 +6,23 @@ has returned. The answer comes too late then and is discarded. The thread counts
 that a machine that was suspended finds no fault.
 
 A call that keeps the interpreter's lock (some regular expressions, arithmetic on huge integers, extensions in C) stops
-this thread as well; `system/drive_guard.py` is for that.
+this thread as well; `system/drive_guard.py` is for that. `protect_cars` puts a drive under both.
 """
 
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Protocol, TypeVar
 
+from trailbrake.driving.loop.driver_pace import DriverPace
 from trailbrake.driving.loop.supervisor import STANDSTILL_SPEED, Supervisor
+from trailbrake.roles import Link
 from trailbrake.system import steady_clock
 from trailbrake.system.breakable_call import AnswerDiscarded, BreakableCall, CallBroken
+from trailbrake.system.drive_guard import DriveGuard
 
 POLL_S = 0.05  # s between looks at a call that is in time
 BRAKE_POLL_S = 0.02  # s between samples that are answered in place of a driver
@@ -26,6 +30,7 @@ ANSWER_LIMIT_S = 0.3  # s that a driver may take for an answer
 USUAL_ANSWERS = 3.0  # and so many times its usual answer: a slow driver is no driver that hangs
 USUAL_SHARE = 0.2  # weight of the newest answer in what is usual
 END_S = 10.0  # s without an answer after which the drive ends
+WAITING_LIMIT_S = 10.0  # s that a driver may take for an answer where the simulator waits for it
 STANDING_END_S = 300.0  # s, if the car stood when it began: a first answer may compile, or load a network
 BREAK_POLL_S = 0.25  # s between attempts to break off a call, or to wake it for signals
 BREAK_LIMIT_S = 15.0  # s of such attempts after which the drive is given up with the call still under way
@@ -46,6 +51,16 @@ class BrakableCar(Protocol):
 
     def brake_tick(self, now: float, *, notify: bool) -> None:
         """Read, and send the controls of a safe stop."""
+
+
+class ProtectedCar(BrakableCar, Protocol):
+    """A car of a drive loop in real time."""
+
+    link: Link
+    pace: DriverPace | None
+
+    def attach_watchdog(self, watchdog: "DriverWatchdog") -> None:
+        """Let it watch the calls of the driver and of what watches the drive."""
 
 
 class DriverWatchdog:
@@ -254,3 +269,68 @@ def find_call_place(thread: int) -> str:
         return ""
     file = frames[-1][0]
     return f"{file}:{next(line for name, line in frames if name == file)}"
+
+
+@contextmanager
+def protect_cars(
+    seats: Sequence[ProtectedCar],
+    say: Callable[[str], None],
+    record: Callable[[str], None],
+    close: Callable[[], None],
+    breakable: BreakableCall,
+    *,
+    guard: DriveGuard | None = None,
+    waits: bool = False,
+) -> Iterator[None]:
+    """Watch the drivers of a drive in real time; run its loop in the `with`.
+
+    Args:
+        seats: all cars of the loop.
+        say: takes a line for the user.
+        record: takes a line for the recording.
+        close: ends the recordings; called if the process has to end with a driver that cannot be interrupted.
+        breakable: breaks off a driver's call; made in the thread of the loop.
+        guard: that of the connection. None: the drive starts one of its own.
+        waits: whether the simulator waits for the driver.
+    """
+    pace = seats[0].pace
+
+    def find_limit() -> float:
+        if pace is not None:
+            return USUAL_ANSWERS * pace.step_time
+        return WAITING_LIMIT_S if waits else 0.0
+
+    def give_up(reason: str) -> None:
+        with suppress(Exception):
+            record(reason)
+        for step in (close, *(seat.link.release for seat in seats), *(seat.link.close for seat in seats)):
+            with suppress(Exception):
+                step()
+        with suppress(Exception):
+            say(f"trailbrake: {reason}")
+        os._exit(1)  # the loop's thread is in machine code and will not come back
+
+    own = _start_guard(say) if guard is None else None
+    guard = guard or own
+    watchdog = DriverWatchdog(
+        seats, say, record=record, limit=find_limit, ends=not waits, breakable=breakable, give_up=give_up,
+        beat=guard.beat if guard is not None else lambda speed: None,
+    )  # fmt: skip
+    for seat in seats:
+        seat.attach_watchdog(watchdog)
+    try:
+        with watchdog.run():
+            yield
+    finally:
+        if own is not None:
+            own.close()
+        elif guard is not None:
+            guard.rest()
+
+
+def _start_guard(say: Callable[[str], None]) -> DriveGuard | None:
+    try:
+        return DriveGuard([])
+    except OSError as error:
+        say(f"no guard process: {error.strerror}; a driver that keeps the interpreter keeps the car")
+        return None

@@ -1,11 +1,16 @@
-"""Adds the pictures of a camera to the states of a link whose wire has none."""
+"""Adds the pictures of a camera to the states of a link whose wire has none; the camera of a world in this process."""
 
 from operator import attrgetter
 from typing import Protocol, cast
 
+from trailbrake.errors import UsageError
 from trailbrake.json_types import JsonObject
-from trailbrake.roles import Link
+from trailbrake.roles import Link, Plant, RoadPlant
 from trailbrake.state import CarState, Image
+from trailbrake.transport.capture.camera_option import CameraOption
+from trailbrake.transport.capture.picture_scaling import CapturedImage
+
+EARLY_S = 1e-6  # s of simulator time by which a picture may come before it is due: times are sums of periods
 
 
 class PictureSource(Protocol):
@@ -19,6 +24,51 @@ class PictureSource(Protocol):
 
     def close(self) -> None:
         """End it."""
+
+
+class RenderedCamera:
+    """The embedded world's view, for a world in this process: a picture whenever simulator time is due for one.
+
+    The driver receives it as it receives a window's: compressed and at the camera's own rate, not the wire's.
+
+    Args:
+        plant: the world; its first car carries the camera.
+        option: size and rate.
+
+    Raises:
+        UsageError: a world without a road of full size.
+    """
+
+    def __init__(self, plant: Plant, option: CameraOption) -> None:
+        from trailbrake.world.road_renderer import DashCamera
+
+        if not isinstance(plant, RoadPlant):
+            raise UsageError("this world has no road to show", where="--camera world")
+        self._plant, self._period = plant, 1.0 / option.rate
+        self._camera = DashCamera(plant.track.road, option.width, option.height)
+        self._picture: CapturedImage | None = None
+        self._drawn_at = self._due_at = 0.0  # s of simulator time
+        self._count = 0
+
+    def find_picture(self, state: CarState) -> CapturedImage | None:
+        """Return the newest picture at the simulator time of `state`."""
+        now = state.time
+        again = self._picture is None or now < self._drawn_at  # a restart
+        if again or now >= self._due_at - EARLY_S:
+            seen = self._plant.car_state(0)
+            self._count += 1
+            pixels = self._camera.render_frame(seen.x, seen.y, seen.yaw)
+            self._picture = CapturedImage(pixels, self._count, now)
+            self._drawn_at = now
+            self._due_at = now + self._period if again else max(self._due_at + self._period, now)
+        return self._picture
+
+    def summarise_pictures(self) -> JsonObject:
+        """Return how many pictures there were."""
+        return {"pictures": self._count}
+
+    def close(self) -> None:
+        """Nothing to close."""
 
 
 class _CameraLink:

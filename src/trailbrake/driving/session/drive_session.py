@@ -23,11 +23,10 @@ from trailbrake.driving.session.driver_choice import name_driver
 from trailbrake.driving.session.notebook_progress import make_listener
 from trailbrake.driving.session.progress import DriveView, ProgressListener
 from trailbrake.driving.session.resolved_drive import ResolvedDrive, resolve_drive
-from trailbrake.driving.session.session_detection import report_game_session
 from trailbrake.driving.spec import DriveSpec, make_spec
 from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.json_types import JsonObject
-from trailbrake.planning.course import Course, UnmappedCourse, has_plan
+from trailbrake.planning.course import UnmappedCourse, has_plan
 from trailbrake.roles import DrawsPlan, Driver, HandDriven, Plant, Tap
 from trailbrake.sims import registry
 from trailbrake.system.breakable_call import BreakableCall
@@ -168,7 +167,7 @@ def _drive_cars(
         counters = {"link": asdict(cars[0].link.counters), "host": connection.read_host_counters()}
         cars[0].recorder.store_wire_counters(counters)
         _record_contacts(cars, outcome, connection.plant)
-        reports.append(report_game_session(setup))
+        reports.append({} if setup.session_tool is None else setup.session_tool.report())
         reports.append({} if connection.camera is None else connection.camera.summarise_pictures())
 
     outcome = drive_cars(
@@ -238,22 +237,15 @@ def _write_driving_log(recording: Path, folder: Path, listener: ProgressListener
         return None
 
 
-def _predict_lap_times(course: Course) -> dict[str, float]:
-    if not has_plan(course):
-        return {"predicted_s": math.nan, "predicted_from_rest_s": math.nan}
-    return {
-        "predicted_s": course.profile.lap_time,
-        "predicted_from_rest_s": course.plan_speeds(course.line, start=0.0).lap_time,
-    }
-
-
 def _build_summary(resolved: ResolvedDrive, first: CarSession, result: LoopResult) -> JsonObject:
-    about = resolved.about
+    about, course = resolved.about, resolved.course
+    planned = has_plan(course)
     return {
         **{name: about[name] for name in ("sim", "driver", "track", "car", "seed", "line", "spec")},
         "inputs": {name: value for name, value in about["inputs"].items() if name != CONTENTS},
         **first.build_summary(),
-        **_predict_lap_times(resolved.course),
+        "predicted_s": course.profile.lap_time if planned else math.nan,
+        "predicted_from_rest_s": course.profile_from_rest.lap_time if planned else math.nan,
         "ended": result.reason or "done",
         "realtime_factor": result.simulated_s / result.wall_s if result.wall_s else math.nan,
         "loop": {

@@ -7,7 +7,6 @@ from trailbrake.drivers.loading.driver_registry import declared_needs
 from trailbrake.driving.options import WorldOptions
 from trailbrake.driving.session.embedded_worlds import EmbeddedWorld, settle_world
 from trailbrake.driving.session.option_pairs import change_options
-from trailbrake.driving.session.session_camera import choose_camera
 from trailbrake.driving.spec import DriveSpec, EmbeddedSite, LiveSite, write_spec
 from trailbrake.errors import UsageError
 from trailbrake.json_types import JsonObject
@@ -15,9 +14,10 @@ from trailbrake.record.format import WIRE_DELAY
 from trailbrake.record.parted_file import ONE_FILE, PartLimits, make_part_limits
 from trailbrake.roles import AnswersLate, Driver, StickDriven, TakesStick
 from trailbrake.simulator import AnySimulator, load_part
+from trailbrake.simulator_tools import SessionTool
 from trailbrake.state import Signal
 from trailbrake.state.signals import is_signal_name, match_signals
-from trailbrake.transport.capture.camera_option import CameraOption
+from trailbrake.transport.capture.camera_option import CameraOption, parse_camera
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,16 @@ class DriveSetup:
         host: object = None if self.spec.is_live else load_part(self.simulator.host)
         return host.answer_delay(self.serve) if isinstance(host, AnswersLate) else 0.0
 
+    @property
+    def session_tool(self) -> SessionTool[object] | None:
+        """What a live drive learns from the game itself; None without a game, or where it cannot supply anything."""
+        tool = self.simulator.tools.get("session") if self.spec.is_live else None
+        return None if tool is None else load_part(tool)
+
     def describe(self) -> JsonObject:
         """Return what a recording, and its readers of before there were specs, know a drive by."""
         spec, site, first = self.spec, self.spec.site, self.spec.first
+        signals = describe_signals(self.signals)
         world: list[str] = []
         if isinstance(site, EmbeddedSite):
             own = (("car", site.car, spec.car), ("track", site.track, spec.track))
@@ -76,7 +83,7 @@ class DriveSetup:
             **({"camera": site.camera} if site.camera else {}),
             "spec": write_spec(spec),
             WIRE_DELAY: self.wire_delay,
-            **({"signals": describe_signals(self.signals)} if self.signals else {}),
+            **({"signals": signals} if signals else {}),
         }
 
     def with_drivers(self, drivers: Sequence[Driver]) -> "DriveSetup":
@@ -120,11 +127,11 @@ def make_setup(
     if site.pace == "driver" and spec.is_real_time and simulator.paced_by == "none":
         raise UsageError(f"{simulator.name} cannot wait for a driver", where="--pace driver",
                          expected="a simulator that waits", hint="leave --pace out")  # fmt: skip
+    camera = choose_camera(site.camera, simulator, is_real_time=spec.is_real_time)
     keep = spec.keep
-    part_limits = make_part_limits(keep.part_minutes, keep.part_megabytes, keep.keep_parts)
     if keep.log and not keep.pictures:
         raise UsageError("a driving log is made of pictures", where="--log", hint="leave --no-pictures out")
-    camera = choose_camera(site.camera, simulator, is_real_time=spec.is_real_time)
+    part_limits = make_part_limits(keep.part_minutes, keep.part_megabytes, keep.keep_parts)
     live = live or simulator.make_live_options(site.options)
     spec = spec.with_site_defaults(simulator.world)
     world = None
@@ -133,6 +140,28 @@ def make_setup(
         world = settle_world(named, simulator.world)
     setup = DriveSetup(simulator, spec, live, world=world, camera=camera, part_limits=part_limits)
     return setup.with_drivers(drivers)
+
+
+def choose_camera(text: str, simulator: AnySimulator, *, is_real_time: bool) -> CameraOption | None:
+    """Return the camera that `--camera` describes; None for "".
+
+    Args:
+        text: of the option.
+        simulator: whose wire.
+        is_real_time: whether time does not wait for the drivers.
+
+    Raises:
+        UsageError: no such camera; a wire that has its own; or a window where no time passes for it.
+    """
+    option = parse_camera(text)
+    if option is None:
+        return None
+    if "image" in simulator.supplies:
+        raise UsageError(f"{simulator.name} has a camera of its own", where="--camera", hint="leave --camera out")
+    if option.kind == "window" and not is_real_time:
+        raise UsageError("a window shows real time, and this drive runs as fast as it can", where="--camera",
+                         hint="add --live for a game, or take --camera world")  # fmt: skip
+    return option
 
 
 def embedded_options(

@@ -1,24 +1,32 @@
-"""Builds the embedded world behind a simulator's wire, by the kind that the Simulator declares.
+"""Builds the embedded world behind a simulator's wire, by the kind that the Simulator declares, and the host before it.
 
 `WorldProperties`: what such a world has and does that its drivers are not informed of: `--world KEY=VALUE`.
 The modules of worlds with a camera are imported when one is built: a start without a camera does not wait for them.
 """
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from trailbrake.cars.car_library import load_car
+from trailbrake.drivers.loading.driver_registry import load_driver
+from trailbrake.driving.loop.supervisor import Supervisor, explain_driver_error
 from trailbrake.driving.options import WorldOptions
+from trailbrake.driving.session.driver_choice import check_driver_needs
 from trailbrake.driving.session.option_pairs import change_options
 from trailbrake.driving.spec import MAX_CARS, UNKNOWN_CAR, WORLD_DEFAULTS
-from trailbrake.errors import UsageError
-from trailbrake.roles import Plant
+from trailbrake.errors import DataError, UsageError
+from trailbrake.planning.course import Course
+from trailbrake.roles import Driver, Host, Plant, RoadPlant, TrafficHost
 from trailbrake.simulator import AnySimulator, WorldKind
-from trailbrake.state import Controls
+from trailbrake.state import CarState, Controls
+from trailbrake.system.breakable_call import OURS
 from trailbrake.tracks.track_library import load_track
 from trailbrake.world.conditions import WorldConditions
 from trailbrake.world.plant import World
+
+TrafficDriver = Callable[[CarState, float], Controls]
 
 
 class EmbeddedWorld(NamedTuple):
@@ -91,6 +99,54 @@ _WORLD_BUILDERS: dict[WorldKind, Callable[[AnySimulator, EmbeddedWorld, object],
     "road": _build_road_world,
     "miniature": _build_miniature_world,
 }
+
+
+def load_traffic_drivers(name: str, simulator: AnySimulator, plant: RoadPlant) -> list[TrafficDriver]:
+    """Return one driver per car of `plant`: that called `name`, after reset, each behind a supervisor of its own."""
+    courses = {id(car): Course(plant.track, car) for car in plant.cars}
+    drivers = []
+    for number, car in enumerate(plant.cars):
+        driver = load_driver(name)
+        check_driver_needs(driver, name, simulator)
+        driver.reset(courses[id(car)])
+        drivers.append(_guard_driver(driver, number))
+    return drivers
+
+
+def _guard_driver(driver: Driver, number: int) -> TrafficDriver:
+    supervisor = Supervisor()
+
+    def drive(state: CarState, dt: float) -> Controls:
+        if not supervisor.stop_reason:
+            try:
+                return supervisor.limit_controls(driver.act(state, dt), dt)
+            except OURS:
+                raise
+            except BaseException as error:  # a served world outlives its drivers
+                supervisor.request_stop(explain_driver_error(error))
+                print(f"trailbrake: car {number}: {supervisor.stop_reason}", file=sys.stderr, flush=True)
+        return supervisor.safe_stop_controls(state)
+
+    return drive
+
+
+def build_host(simulator: AnySimulator, plant: Plant, options: object, doors: str | None) -> Host:
+    """Return a host of `simulator` in front of `plant`, not open yet; with its traffic, where the options want any.
+
+    Args:
+        simulator: whose wire.
+        plant: what `build_world` made of the same options.
+        options: the simulator's serve options.
+        doors: folder of a private wire; None for the public addresses.
+    """
+    host = simulator.make_host(plant, options, doors=doors)
+    if isinstance(host, TrafficHost) and host.traffic_driver:
+        if not isinstance(plant, RoadPlant):
+            raise DataError(
+                "the world has no road for traffic", where=f"{simulator.name}, host", expected="a RoadPlant"
+            )
+        host.set_traffic(load_traffic_drivers(host.traffic_driver, simulator, plant))
+    return host
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,28 +7,28 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
 from typing import TextIO
 
 from trailbrake.driving.loop.drive_loop import LockstepPacer, RealTimePacer
 from trailbrake.driving.loop.driver_pace import DriverPace
-from trailbrake.driving.serve import build_host, count_world
-from trailbrake.driving.session.camera_link import add_camera
+from trailbrake.driving.serve import count_world
+from trailbrake.driving.session.camera_link import PictureSource, RenderedCamera, add_camera
 from trailbrake.driving.session.connection import Connection
-from trailbrake.driving.session.drive_protection import guard_links
 from trailbrake.driving.session.drive_setup import DriveSetup
-from trailbrake.driving.session.embedded_worlds import build_world
-from trailbrake.driving.session.session_camera import open_window_camera, open_world_camera
+from trailbrake.driving.session.embedded_worlds import build_host, build_world
 from trailbrake.errors import DataError, SimulatorError, UsageError
 from trailbrake.json_types import JsonObject
-from trailbrake.roles import Host, Link, PacedLink, Plant, SignalSource
+from trailbrake.roles import Host, Link, PacedLink, Plant, SafeAfterDeath, SignalSource
 from trailbrake.system import steady_clock
+from trailbrake.system.drive_guard import DriveGuard
 from trailbrake.system.processes import process_group_options
 from trailbrake.system.realtime import high_resolution_timers, low_latency_interpreter
 from trailbrake.system.signals import CHILD_VARIABLE
+from trailbrake.transport.capture.live_camera import open_live_camera
 
 HOST_EXIT = 5.0  # s that a host process may take to end after its input has ended
 
@@ -52,11 +52,15 @@ def open_connection(setup: DriveSetup, stopped: Callable[[], bool]) -> Iterator[
     else:
         opened = _connect_lockstep(setup)
     option = setup.camera
-    # The window first: whether it is there is known at once, and a game may let us wait.
-    with open_window_camera(option) as window, opened as connection, ExitStack() as closed:
-        camera = window
+    with ExitStack() as closed:
+        camera: PictureSource | None = None
+        if option is not None and option.kind == "window":  # first: it is found at once, and a game may let us wait
+            camera = closed.enter_context(closing(open_live_camera(option)))
+        connection = closed.enter_context(opened)
         if option is not None and camera is None:
-            camera = closed.enter_context(open_world_camera(option, connection.plant, connection.doors))
+            plant, doors = connection.plant, connection.doors
+            camera = open_live_camera(option, doors) if plant is None else RenderedCamera(plant, option)
+            closed.enter_context(closing(camera))
         if camera is not None:
             connection.camera = camera
             connection.links[0] = add_camera(connection.links[0], camera)
@@ -69,7 +73,7 @@ def _connect_live(setup: DriveSetup, stopped: Callable[[], bool]) -> Iterator[Co
         high_resolution_timers(),
         _open_links(setup, None, make_idle_wait(stopped)) as links,
         low_latency_interpreter(),
-        guard_links(links) as guard,
+        _guard_links(links) as guard,
     ):
         yield Connection(links, RealTimePacer(), pace=_make_pace(setup, links[0]), guard=guard)
 
@@ -92,7 +96,7 @@ def _connect_host_process(setup: DriveSetup, stopped: Callable[[], bool]) -> Ite
         _run_host_process(setup, doors) as (process, host_report),
         _open_links(setup, doors, make_idle_wait(stopped)) as links,
         low_latency_interpreter(),
-        guard_links(links) as guard,
+        _guard_links(links) as guard,
     ):
 
         def explain_end() -> str:
@@ -100,6 +104,34 @@ def _connect_host_process(setup: DriveSetup, stopped: Callable[[], bool]) -> Ite
 
         yield Connection(links, RealTimePacer(explain_end), host_report, pace=_make_pace(setup, links[0]), doors=doors,
                          guard=guard)  # fmt: skip
+
+
+@contextmanager
+def _guard_links(links: Sequence[Link]) -> Iterator[DriveGuard | None]:
+    """Start the process that writes to the pages of `links` if this one dies; None where they have no such pages.
+
+    It also ends this process if that stops to beat, once it has begun.
+    """
+    resorts = [resort for link in links if isinstance(link, SafeAfterDeath) for resort in link.find_last_resorts()]
+    guard = None
+    if resorts:
+        with suppress(OSError):  # `protect_cars` tries again, and says so
+            guard = DriveGuard(resorts)
+    try:
+        yield guard
+    finally:
+        if guard is not None:
+            guard.close(is_safe=_release_links(links))
+
+
+def _release_links(links: Sequence[Link]) -> bool:
+    """Leave the cars safe; return whether the wires accepted it: not if the driver's code has closed their files."""
+    try:
+        for link in links:
+            link.release()
+    except OSError:
+        return False
+    return True
 
 
 def make_idle_wait(stopped: Callable[[], bool]) -> Callable[[], float]:

@@ -8,9 +8,14 @@ from typing import NamedTuple
 from trailbrake.driving.goals import Laps
 from trailbrake.driving.session.drive_inputs import DriveContents, check_inputs, describe_inputs, hash_inputs
 from trailbrake.driving.session.drive_setup import DriveSetup
-from trailbrake.driving.session.driver_choice import choose_default_driver, make_drivers, reset_drivers
+from trailbrake.driving.session.driver_choice import (
+    check_course_needs,
+    check_driver_needs,
+    choose_default_driver,
+    make_drivers,
+    reset_drivers,
+)
 from trailbrake.driving.session.driver_memory import DriverMemory
-from trailbrake.driving.session.driver_needs import check_course_needs, check_driver_needs
 from trailbrake.driving.session.line_choice import ChosenLine, choose_line
 from trailbrake.driving.session.session_detection import find_course
 from trailbrake.json_types import JsonObject

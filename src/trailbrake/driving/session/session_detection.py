@@ -10,10 +10,9 @@ from trailbrake.driving.session.drive_setup import DriveSetup
 from trailbrake.driving.session.open_connection import make_idle_wait
 from trailbrake.driving.spec import UNKNOWN_CAR
 from trailbrake.errors import UsageError
-from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.roles import DetectedSession
-from trailbrake.simulator import AnySimulator, load_part
+from trailbrake.simulator import AnySimulator
 from trailbrake.tracks.track_library import load_track
 
 
@@ -32,11 +31,10 @@ def find_course(
         KeyboardInterrupt: `stopped` while there was no session yet.
     """
     simulator, spec = setup.simulator, setup.spec
-    found, part = DetectedSession(None, None, setup.live), simulator.tools.get("session")
+    found, game = DetectedSession(None, None, setup.live), setup.session_tool
     is_mapped = {"x", "y"} <= simulator.list_supplied(setup.live)
-    if is_mapped and spec.is_live and not (spec.track and spec.car) and part is not None:
-        found = load_part(part).detect(setup.live, track=not spec.track, car=not spec.car, idle=make_idle_wait(stopped),
-                                       say=say)  # fmt: skip
+    if is_mapped and game is not None and not (spec.track and spec.car):
+        found = game.detect(setup.live, track=not spec.track, car=not spec.car, idle=make_idle_wait(stopped), say=say)
     if found.track is not None:
         spec = spec.with_cars(track=found.track.name)
     if found.car is not None:
@@ -76,9 +74,3 @@ def make_unknown_course(simulator: AnySimulator, car: CarParams | None, live: ob
         ways.append(f"choose a --driver that needs no road: {', '.join(roadless)}")
     cause = "the road is not known: neither --track nor the game names it"
     return UnmappedCourse(car, cause=cause, hint="; or ".join(ways))
-
-
-def report_game_session(setup: DriveSetup) -> JsonObject:
-    """Return what the game of a live drive reports of its session; {} where it cannot."""
-    part = setup.simulator.tools.get("session")
-    return load_part(part).report() if setup.spec.is_live and part is not None else {}

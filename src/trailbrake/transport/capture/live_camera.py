@@ -15,6 +15,7 @@ from trailbrake.state import CarState
 from trailbrake.system import steady_clock
 from trailbrake.transport.capture.camera_option import CameraOption
 from trailbrake.transport.capture.picture_scaling import CapturedImage, scale_picture
+from trailbrake.transport.client_notices import print_to_stderr
 
 OLDEST_S = 0.5  # s; an older picture is none: the window is closed, hidden, or its owner hangs
 FIRST_PICTURE_S = 5.0  # s that the first picture may take
@@ -57,6 +58,23 @@ def open_window(option: CameraOption) -> PictureGrabber:
     from trailbrake.transport.capture.x11_window import X11Window
 
     return X11Window(option.title, option.crop)
+
+
+def open_live_camera(option: CameraOption, doors: str | None = None) -> "LiveCamera":
+    """Return a camera of what another process shows: a window, or the world that a host draws on its page.
+
+    Args:
+        option: which, its size and rate.
+        doors: folder of the private wire; None = the public names.
+
+    Raises:
+        UsageError, SimulatorError: as `open_window`; the host shows no view, or no picture comes.
+    """
+    if option.kind == "window":
+        return LiveCamera(open_window(option), option, print_to_stderr)
+    from trailbrake.transport.capture.view_page import ViewReader
+
+    return LiveCamera(ViewReader(doors), option, print_to_stderr)
 
 
 class LiveCamera:
