@@ -1,4 +1,4 @@
-"""From a car file's values to the rows of `Param`: what kernels would else work out again in every substep."""
+"""From a car file's values to rows of ParamRow and AxleRow: what kernels would else compute in every substep."""
 
 import math
 
@@ -18,25 +18,36 @@ MAP_REACH = 1.05  # of the limiter: where engine maps end
 
 
 def pack_car(car: CarParams, *, tyre_heat: bool) -> Array:
-    """Return the parameters of `car`: the rows from Work.COUNT on, (Axle.COUNT - Work.COUNT,).
+    """Return the parameters of a car: the rows from WorkRow.COUNT on, (AxleRow.COUNT - WorkRow.COUNT,).
 
-    With `heat`, tyres lose friction by temperature and wear where the car file describes it; without, they keep it.
+    Args:
+        car: the car.
+        tyre_heat: whether tyres lose friction by temperature and wear where the car's file describes it.
     """
-    body, aero, engine, gearbox, brakes = car.body, car.aero, car.engine, car.gearbox, car.brakes
-    steering, fuel, hybrid, centre = car.steering, car.fuel, car.hybrid, car.drive.centre
+    values = _body_rows(car) | _drive_rows(car)
+    for place in (0, 1):
+        axle = _axle_rows(car, is_front=place == 0)
+        if not tyre_heat:
+            axle[AxleRow.GRIP_LOSS] = axle[AxleRow.WEAR_LOSS] = 0.0
+        values |= {row + place: value for row, value in axle.items()}
+    column = np.zeros(AxleRow.COUNT - WorkRow.COUNT)
+    for row, value in values.items():
+        column[row - WorkRow.COUNT] = value
+    return column
+
+
+def _body_rows(car: CarParams) -> dict[int, float]:
+    """Return the rows of the body, its air, its steering and the assistants of its wheels."""
+    body, aero, brakes, steering = car.body, car.aero, car.brakes, car.steering
     front, rear = car.suspension_front, car.suspension_rear
-    half_density = 0.5 * aero.air_density
     to_front, to_rear, base = body.cg_to_front, body.cg_to_rear, body.wheelbase
     unsprung = 2.0 * (front.unsprung_mass + rear.unsprung_mass)
     roll_axis = (front.roll_centre * to_rear + rear.roll_centre * to_front) / base
     roll, pitch, _ = car.unsprung_inertia  # of the corners, which move by themselves
-    idle, limiter = engine.idle_rpm * RPM, engine.limiter_rpm * RPM
-    drag_slope = (engine.braking_torque_limiter - engine.braking_torque_idle) / (limiter - idle)
-    step = MAP_REACH * engine.limiter_rpm / (MAP_POINTS - 1)
+    half_density = 0.5 * aero.air_density
     abs_slip = brakes.abs_slip if brakes.abs else NO_ASSIST_SLIP
     tc_slip = brakes.tc_slip if brakes.tc else NO_ASSIST_SLIP
-    centre_preload, centre_lock, _ = _differential_lock(centre)
-    values: dict[int, float] = {
+    return {
         ParamRow.MASS: body.mass,
         ParamRow.UNSPRUNG: unsprung,
         ParamRow.SPRUNG_AHEAD: 2.0 * (rear.unsprung_mass * to_rear - front.unsprung_mass * to_front),
@@ -50,6 +61,24 @@ def pack_car(car: CarParams, *, tyre_heat: bool) -> Array:
         ParamRow.DRAG: half_density * aero.drag_area,
         ParamRow.DRS_DRAG: aero.drs_drag,
         ParamRow.DRS_LIFT: aero.drs_lift_rear,
+        ParamRow.INVERSE_ABS_SLIP2: 1.0 / (4.0 * SLIP_BAND * abs_slip**2),  # (1 + BAND)^2 - (1 - BAND)^2 = 4 BAND
+        ParamRow.INVERSE_TC_SLIP2: 1.0 / (4.0 * SLIP_BAND * tc_slip**2),
+        ParamRow.STEER_MAX: steering.max_angle,
+        ParamRow.STEER_RATE: steering.max_rate,
+        ParamRow.HALF_LENGTH: 0.5 * body.length,
+        ParamRow.HALF_WIDTH: 0.5 * body.width,
+        ParamRow.BOX_CENTRE: 0.5 * (to_front - to_rear),  # the box is centred between the axles
+    }
+
+
+def _drive_rows(car: CarParams) -> dict[int, float]:
+    """Return the rows of the powertrain: engine, gearbox, fuel, hybrid, and the drive between the axles."""
+    engine, gearbox, fuel, hybrid = car.engine, car.gearbox, car.fuel, car.hybrid
+    idle, limiter = engine.idle_rpm * RPM, engine.limiter_rpm * RPM
+    drag_slope = (engine.braking_torque_limiter - engine.braking_torque_idle) / (limiter - idle)
+    step = MAP_REACH * engine.limiter_rpm / (MAP_POINTS - 1)
+    centre_preload, centre_lock, _ = _differential_lock(car.drive.centre)
+    values: dict[int, float] = {
         ParamRow.IDLE: idle,
         ParamRow.LIMITER: limiter,
         ParamRow.INVERSE_ENGINE: 1.0 / engine.inertia,
@@ -66,10 +95,6 @@ def pack_car(car: CarParams, *, tyre_heat: bool) -> Array:
         ParamRow.TOP_GEAR: float(gearbox.top_gear),
         ParamRow.CENTRE_PRELOAD: centre_preload,
         ParamRow.CENTRE_LOCK: centre_lock,
-        ParamRow.INVERSE_ABS_SLIP2: 1.0 / (4.0 * SLIP_BAND * abs_slip**2),  # (1 + BAND)^2 - (1 - BAND)^2 = 4 BAND
-        ParamRow.INVERSE_TC_SLIP2: 1.0 / (4.0 * SLIP_BAND * tc_slip**2),
-        ParamRow.STEER_MAX: steering.max_angle,
-        ParamRow.STEER_RATE: steering.max_rate,
         ParamRow.FUEL_PER_JOULE: fuel.specific_consumption / 1000.0 / 3.6e6 / fuel.density,
         ParamRow.FUEL_START: 0.5 * fuel.capacity,
         ParamRow.FUEL_DENSITY: fuel.density,
@@ -80,61 +105,57 @@ def pack_car(car: CarParams, *, tyre_heat: bool) -> Array:
         ParamRow.CHARGE_MAX: hybrid.capacity if hybrid else 0.0,
         ParamRow.CHARGE_START: hybrid.capacity * hybrid.start if hybrid else 0.0,
         ParamRow.RECHARGE: hybrid.recharge if hybrid else 0.0,
-        ParamRow.HALF_LENGTH: 0.5 * body.length,
-        ParamRow.HALF_WIDTH: 0.5 * body.width,
-        ParamRow.BOX_CENTRE: 0.5 * (to_front - to_rear),  # the box is centred between the axles
         ParamRow.INVERSE_LIMITER: 1.0 / limiter,
         ParamRow.IDLE_SLOPE: IDLE_GAIN / idle,
         ParamRow.CUT_SLOPE: LIMITER_BAND / limiter,
         ParamRow.RATIOS: gearbox.overall_ratio(-1),
+        ParamRow.CENTRE_INERTIA: 1.0 / (1.0 / car.tyre_front.inertia + 1.0 / car.tyre_rear.inertia),
+        ParamRow.DRIVE_FRONT: car.drive.front_share,
+        ParamRow.DRIVE_REAR: 1.0 - car.drive.front_share,
     }
     for gear in range(1, min(gearbox.top_gear, GEAR_ROWS - 2) + 1):
         values[ParamRow.RATIOS + 1 + gear] = gearbox.overall_ratio(gear)
-    drive_share = car.drive.front_share
-    brake_share = brakes.front_share
-    values[ParamRow.CENTRE_INERTIA] = 1.0 / (1.0 / car.tyre_front.inertia + 1.0 / car.tyre_rear.inertia)
-    values[ParamRow.DRIVE_FRONT], values[ParamRow.DRIVE_REAR] = drive_share, 1.0 - drive_share
-    reach = body.cg_height / base  # axle load moved per longitudinal force at the road
-    for a, links, tyre, x, track in (
-        (0, front, car.tyre_front, to_front, body.track_front),
-        (1, rear, car.tyre_rear, -to_rear, body.track_rear),
-    ):
-        ahead = a == 0
-        weight = 0.5 * body.mass * G * (to_rear if ahead else to_front) / base
-        axle: dict[int, float] = {
-            AxleRow.X: x,
-            AxleRow.HALF_TRACK: 0.5 * track,
-            AxleRow.LOAD_AT_REST: weight,
-            AxleRow.SPRING_AT_REST: weight - links.unsprung_mass * G,
-            # A force to the left presses the right wheel down and lifts the body over it.
-            AxleRow.LINK_SIDE: links.roll_centre / track,
-            AxleRow.LIFT: half_density * (aero.lift_area_front if ahead else aero.lift_area_rear),
-            AxleRow.RIDE_GAIN: aero.ride_gain_front if ahead else aero.ride_gain_rear,
-            AxleRow.RIDE_CURVE: aero.ride_curve_front if ahead else aero.ride_curve_rear,
-            AxleRow.BRAKE: 0.5 * (brakes.torque_front if ahead else brakes.torque_rear),
-            AxleRow.HANDBRAKE: 0.0 if ahead else 0.5 * brakes.handbrake_torque,
-        }
-        axle |= _tyre_rows(tyre) | _suspension_rows(
+    return values
+
+
+def _axle_rows(car: CarParams, *, is_front: bool) -> dict[int, float]:
+    """Return the rows of one axle."""
+    body, aero, brakes, drive = car.body, car.aero, car.brakes, car.drive
+    links = car.suspension_front if is_front else car.suspension_rear
+    track = body.track_front if is_front else body.track_rear
+    weight = 0.5 * body.mass * G * (body.cg_to_rear if is_front else body.cg_to_front) / body.wheelbase
+    reach = body.cg_height / body.wheelbase  # axle load moved per longitudinal force at the road
+    preload, power, coast = _differential_lock(drive.differential_front if is_front else drive.differential_rear)
+    axle: dict[int, float] = {
+        AxleRow.X: body.cg_to_front if is_front else -body.cg_to_rear,
+        AxleRow.HALF_TRACK: 0.5 * track,
+        AxleRow.LOAD_AT_REST: weight,
+        AxleRow.SPRING_AT_REST: weight - links.unsprung_mass * G,
+        # A force to the left presses the right wheel down and lifts the body over it.
+        AxleRow.LINK_SIDE: links.roll_centre / track,
+        AxleRow.LIFT: 0.5 * aero.air_density * (aero.lift_area_front if is_front else aero.lift_area_rear),
+        AxleRow.RIDE_GAIN: aero.ride_gain_front if is_front else aero.ride_gain_rear,
+        AxleRow.RIDE_CURVE: aero.ride_curve_front if is_front else aero.ride_curve_rear,
+        AxleRow.BRAKE: 0.5 * (brakes.torque_front if is_front else brakes.torque_rear),
+        AxleRow.HANDBRAKE: 0.0 if is_front else 0.5 * brakes.handbrake_torque,
+        AxleRow.LOCK_PRELOAD: preload,
+        AxleRow.LOCK_POWER: power,
+        AxleRow.LOCK_COAST: coast,
+    }
+    return (
+        axle
+        | _tyre_rows(car.tyre_front if is_front else car.tyre_rear)
+        | _suspension_rows(
             links,
-            reach if ahead else -reach,
-            drive_share if ahead else 1.0 - drive_share,
-            brake_share if ahead else 1.0 - brake_share,
+            reach if is_front else -reach,
+            drive.front_share if is_front else 1.0 - drive.front_share,
+            brakes.front_share if is_front else 1.0 - brakes.front_share,
         )
-        if not tyre_heat:
-            axle[AxleRow.GRIP_LOSS] = axle[AxleRow.WEAR_LOSS] = 0.0
-        differential = car.drive.differential_front if ahead else car.drive.differential_rear
-        axle[AxleRow.LOCK_PRELOAD], axle[AxleRow.LOCK_POWER], axle[AxleRow.LOCK_COAST] = _differential_lock(
-            differential
-        )
-        values |= {row + a: value for row, value in axle.items()}
-    column = np.zeros(AxleRow.COUNT - WorkRow.COUNT)
-    for row, value in values.items():
-        column[row - WorkRow.COUNT] = value
-    return column
+    )
 
 
 def engine_map(car: CarParams) -> Array:
-    """Return the full-throttle torque (N m), (TORQUES,), at engine speeds 0, 1 / Param.TORQUE_PER, ... (rad/s)."""
+    """Return the full-throttle torque (N m), (MAP_POINTS,), at equal steps of engine speed from 0 to MAP_REACH."""
     step = MAP_REACH * car.engine.limiter_rpm / (MAP_POINTS - 1)
     return np.array([car.engine.full_torque(i * step) for i in range(MAP_POINTS)])
 
