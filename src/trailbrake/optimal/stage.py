@@ -23,6 +23,7 @@ _balance_wheel_loads = getattr(balance_wheel_loads, "py_func", balance_wheel_loa
 STATES = ("offset", "heading", "speed", "side_speed", "yaw_rate")
 CONTROLS = ("steer", "pedal", "slip_fl", "slip_fr", "slip_rl", "slip_rr", "accel_x", "accel_y")
 UNKNOWNS = STATES + CONTROLS
+WHEELS = ("fl", "fr", "rl", "rr")
 # m, rad, m/s, m/s, rad/s; rad, 1 (force over weight), slip ratios, 1 (specific forces over gravity)
 SCALES = np.array([3.0, 0.2, 30.0, 1.0, 0.5, 0.1, 1.0, 0.05, 0.05, 0.05, 0.05, 1.0, 1.0])
 STATE_COUNT = len(STATES)
@@ -87,34 +88,71 @@ class StageExpressions:
     outputs: dict[str, Expression]
 
 
-def build_stage(car: VehicleModel, rounding: Rounding = FINE) -> StageExpressions:
-    """Return the stage of a car, its corners rounded off."""
-    ca: Any = import_casadi()
-    w, p = ca.SX.sym("w", UNKNOWN_COUNT), ca.SX.sym("p", len(StageParameter))
-    value = {name: float(SCALES[i]) * w[i] for i, name in enumerate(UNKNOWNS)}
-    n, heading, u, v, yaw_rate = (value[name] for name in STATES)
-    steer, pedal = value["steer"], value["pedal"]
-    slips = [value[name] for name in ("slip_fl", "slip_fr", "slip_rl", "slip_rr")]
-    gx, gy = value["accel_x"], value["accel_y"]
-    body = car.body
-    weight = body.mass * G
-    to_front, to_rear = body.cg_to_front, body.wheelbase - body.cg_to_front
+class _RoadPlane(NamedTuple):
+    """The plane of the road under a car; accelerations over gravity.
 
-    # The road's plane: gravity along and across the car, and the acceleration that presses it down. Beside the
-    # centreline a change of the bank is a grade, and a car that crosses it goes over a crest or through a dip.
-    curvature, bank, twist = p[StageParameter.CURVATURE], p[StageParameter.BANK], p[StageParameter.TWIST]
+    Attributes:
+        press: presses the car down.
+        pull_x, pull_y: gravity along and across the car.
+        drift: m/s away from the centreline, to the left.
+        cos_bank: of the bank.
+    """
+
+    press: Expression
+    pull_x: Expression
+    pull_y: Expression
+    drift: Expression
+    cos_bank: Expression
+
+
+def _tilt_plane(value: dict[str, Expression], p: Expression) -> _RoadPlane:
+    """Return the plane of the road; beside the centreline a change of the bank is a grade.
+
+    A car that crosses such a road goes over a crest or through a dip.
+    """
+    ca: Any = import_casadi()
+    n, heading, u, v, yaw_rate = (value[name] for name in STATES)
+    bank, twist = p[StageParameter.BANK], p[StageParameter.TWIST]
     climb = ca.atan(p[StageParameter.GRADE] + n * twist)
     drift = u * ca.sin(heading) + v * ca.cos(heading)
     lift = u * u * (p[StageParameter.CLIMB_RATE] + n * p[StageParameter.TWIST_RATE]) + 2.0 * u * drift * twist
     cos_bank, sin_bank, sin_climb = ca.cos(bank), ca.sin(bank), ca.sin(climb)
     level = ca.cos(climb)
-    press = level * cos_bank + (lift - u * yaw_rate * sin_bank) / G
-    pull_x = sin_climb * ca.cos(heading) + level * sin_bank * ca.sin(heading)
-    pull_y = level * sin_bank * ca.cos(heading) - sin_climb * ca.sin(heading)
+    return _RoadPlane(
+        press=level * cos_bank + (lift - u * yaw_rate * sin_bank) / G,
+        pull_x=sin_climb * ca.cos(heading) + level * sin_bank * ca.sin(heading),
+        pull_y=level * sin_bank * ca.cos(heading) - sin_climb * ca.sin(heading),
+        drift=drift,
+        cos_bank=cos_bank,
+    )
 
-    pressed = _balance_wheel_loads(weight * gx, weight * gy, weight * press, u * u, body)
-    width = rounding.load * 0.25 * weight
-    loads = [0.5 * (load + ca.sqrt(load * load + width * width)) for load in pressed]  # never below 0
+
+class _TyreForces(NamedTuple):
+    """The forces of four tyres, in the order of WHEELS.
+
+    Attributes:
+        force_x, force_y: N, all of them, along and across the body.
+        moment: N m, about the normal of the road.
+        tyres: N, each along and across its wheel.
+        rim_speeds: m/s at the tread.
+        uses: combined slip, 1 at the peak.
+    """
+
+    force_x: Expression
+    force_y: Expression
+    moment: Expression
+    tyres: list[tuple[Expression, Expression]]
+    rim_speeds: list[Expression]
+    uses: list[Expression]
+
+
+def _sum_tyre_forces(
+    car: VehicleModel, value: dict[str, Expression], loads: list[Expression], grip: Expression
+) -> _TyreForces:
+    """Return the forces of tyres under `loads` (N), with a share `grip` of their friction."""
+    ca: Any = import_casadi()
+    body, u, v, yaw_rate = car.body, value["speed"], value["side_speed"], value["yaw_rate"]
+    to_front, to_rear = body.cg_to_front, body.wheelbase - body.cg_to_front
     places = (
         (to_front, 0.5 * body.track_front),
         (to_front, -0.5 * body.track_front),
@@ -124,55 +162,84 @@ def build_stage(car: VehicleModel, rounding: Rounding = FINE) -> StageExpression
     force_x, force_y, moment = 0.0, 0.0, 0.0
     tyres, rim_speeds, uses = [], [], []
     for i, (x, y) in enumerate(places):
-        axle = car.front if i < 2 else car.rear
-        angle = steer if i < 2 else 0.0
+        axle, slip = car.front if i < 2 else car.rear, value[f"slip_{WHEELS[i]}"]
+        angle = value["steer"] if i < 2 else 0.0
         cos, sin = ca.cos(angle), ca.sin(angle)
         along, across = u - yaw_rate * y, v + yaw_rate * x
         ahead, aside = along * cos + across * sin, across * cos - along * sin
-        fx, fy, use = axle.tyre(slips[i], aside / ahead, loads[i], p[StageParameter.GRIP])
+        fx, fy, use = axle.tyre(slip, aside / ahead, loads[i], grip)
         body_x, body_y = fx * cos - fy * sin, fx * sin + fy * cos
         force_x, force_y = force_x + body_x, force_y + body_y
         moment = moment + x * body_y - y * body_x
         tyres.append((fx, fy))
-        rim_speeds.append((1.0 + slips[i]) * ahead)
+        rim_speeds.append((1.0 + slip) * ahead)
         uses.append(use)
+    return _TyreForces(force_x, force_y, moment, tyres, rim_speeds, uses)
 
-    smooth = ca.sqrt(pedal * pedal + rounding.pedal**2)
-    drive, brake = 0.5 * (smooth + pedal), 0.5 * (smooth - pedal)
+
+def _balance_wheels(
+    car: VehicleModel, forces: _TyreForces, drive: Expression, brake: Expression, rounding: Rounding
+) -> list[Expression]:
+    """Return the equations of all wheels; `drive` and `brake` are forces over the car's weight."""
+    weight = car.body.mass * G
     balances: list[Expression] = []
     for k, axle in enumerate((car.front, car.rear)):
         share_drive = car.drive_front if k == 0 else 1.0 - car.drive_front
         share_brake = car.brake_front if k == 0 else 1.0 - car.brake_front
+        own = slice(2 * k, 2 * k + 2)
         wheels = _AxleWheels(
-            forces=[tyre[0] / weight for tyre in tyres[2 * k : 2 * k + 2]],
-            rim_speeds=rim_speeds[2 * k : 2 * k + 2],
+            forces=[tyre[0] / weight for tyre in forces.tyres[own]],
+            rim_speeds=forces.rim_speeds[own],
             brakes=[
                 share_brake * 0.5 * brake * _abs_factor(use, rounding.abs_sharpness if car.abs else 0.0)
-                for use in uses[2 * k : 2 * k + 2]
+                for use in forces.uses[own]
             ],
             drive=share_drive * drive,
         )
         balances += _wheel_balances(axle, wheels, weight, rounding.lock_speed)
-    rolling = car.front.rolling * (loads[0] + loads[1]) + car.rear.rolling * (loads[2] + loads[3])
-    balances.append((force_x - car.drag * u * ca.sqrt(u * u + v * v) - rolling) / weight - gx)
-    balances.append((force_y - car.drag * v * ca.sqrt(u * u + v * v)) / weight - gy)
+    return balances
 
+
+def build_stage(car: VehicleModel, rounding: Rounding = FINE) -> StageExpressions:
+    """Return the stage of a car, its corners rounded off."""
+    ca: Any = import_casadi()
+    w, p = ca.SX.sym("w", UNKNOWN_COUNT), ca.SX.sym("p", len(StageParameter))
+    value = {name: float(SCALES[i]) * w[i] for i, name in enumerate(UNKNOWNS)}
+    n, heading, u, v, yaw_rate = (value[name] for name in STATES)
+    pedal, gx, gy = value["pedal"], value["accel_x"], value["accel_y"]
+    weight = car.body.mass * G
+    plane = _tilt_plane(value, p)
+    pressed = _balance_wheel_loads(weight * gx, weight * gy, weight * plane.press, u * u, car.body)
+    width = rounding.load * 0.25 * weight
+    loads = [0.5 * (load + ca.sqrt(load * load + width * width)) for load in pressed]  # never below 0
+    forces = _sum_tyre_forces(car, value, loads, p[StageParameter.GRIP])
+    uses = forces.uses
+
+    smooth = ca.sqrt(pedal * pedal + rounding.pedal**2)
+    drive, brake = 0.5 * (smooth + pedal), 0.5 * (smooth - pedal)
+    rolling = car.front.rolling * (loads[0] + loads[1]) + car.rear.rolling * (loads[2] + loads[3])
+    balances = [
+        *_balance_wheels(car, forces, drive, brake, rounding),
+        (forces.force_x - car.drag * u * ca.sqrt(u * u + v * v) - rolling) / weight - gx,
+        (forces.force_y - car.drag * v * ca.sqrt(u * u + v * v)) / weight - gy,
+    ]
+    curvature = p[StageParameter.CURVATURE]
     forward = u * ca.cos(heading) - v * ca.sin(heading)
     pace = (1.0 - n * curvature) / forward
     rates = ca.vertcat(
-        drift,
+        plane.drift,
         yaw_rate - curvature / pace,
-        G * (gx - pull_x) + yaw_rate * v * cos_bank,
-        G * (gy - pull_y) - yaw_rate * u * cos_bank,
-        moment / car.yaw_inertia,
+        G * (gx - plane.pull_x) + yaw_rate * v * plane.cos_bank,
+        G * (gy - plane.pull_y) - yaw_rate * u * plane.cos_bank,
+        forces.moment / car.yaw_inertia,
     )
-    driven = _driven_speed(car, rim_speeds)
+    driven = _driven_speed(car, forces.rim_speeds)
     limits = [use * use - 1.0 for use in uses] + [drive - limit(driven) / weight for limit in car.drive_limits]
     outputs = {
-        **{f"load_{name}": load for name, load in zip(("fl", "fr", "rl", "rr"), loads, strict=True)},
-        **{f"use_{name}": use for name, use in zip(("fl", "fr", "rl", "rr"), uses, strict=True)},
-        **{f"force_x_{name}": tyre[0] for name, tyre in zip(("fl", "fr", "rl", "rr"), tyres, strict=True)},
-        **{f"force_y_{name}": tyre[1] for name, tyre in zip(("fl", "fr", "rl", "rr"), tyres, strict=True)},
+        **{f"load_{name}": load for name, load in zip(WHEELS, loads, strict=True)},
+        **{f"use_{name}": use for name, use in zip(WHEELS, uses, strict=True)},
+        **{f"force_x_{name}": tyre[0] for name, tyre in zip(WHEELS, forces.tyres, strict=True)},
+        **{f"force_y_{name}": tyre[1] for name, tyre in zip(WHEELS, forces.tyres, strict=True)},
         "drive_force": drive * weight,
         "brake_force": brake * weight,
     }
