@@ -76,6 +76,63 @@ def handle_console_end(end: Callable[[float], None]) -> Iterator[None]:
             kernel.SetConsoleCtrlHandler(routine, False)
 
 
+class _StopHandlers:
+    """Our handlers of the signals to stop, with those before and behind them; arguments as of `handle_stop_signals`."""
+
+    def __init__(self, request: Callable[[], None], breakable: BreakableCall | None) -> None:
+        self._request, self._breakable = request, breakable
+        self._previous: dict[int, Any] = {}
+        self._followers: dict[int, Any] = {}  # handlers of other people's code
+        self._called: list[int] = []
+        self._is_requested = False
+        self._waking: Any = None  # what WAKING did before
+        self._reclaimed_at = -math.inf  # s of wall time
+
+    def install(self) -> None:
+        """Set ours, where Python allows it."""
+        with suppress(ValueError):
+            for number in _SIGNALS:
+                if number != _HANGUP or signal.getsignal(number) is not signal.SIG_IGN:
+                    self._previous[number] = signal.signal(number, self.handle)
+            if WAKING is not None and not callable(signal.getsignal(WAKING)):
+                self._waking = signal.signal(WAKING, lambda number, frame: None)
+
+    def handle(self, number: int, frame: FrameType | None) -> None:
+        """Request a stop; insist on it the second time."""
+        if self._breakable is not None and self._breakable.handle_signal():
+            return
+        if number == _HANGUP:
+            leave_lost_terminal()
+        elif self._is_requested:
+            raise StopInsisted
+        self._is_requested = True
+        self._request()
+        self._called.append(number)
+
+    def reclaim(self) -> None:
+        """Set ours again where other people's code has set its own."""
+        now = time.monotonic()
+        if now - self._reclaimed_at < RECLAIM_S:
+            return
+        self._reclaimed_at = now
+        for number in self._previous:
+            if (current := signal.getsignal(number)) != self.handle:
+                signal.signal(number, self.handle)
+                self._followers[number] = current
+
+    def restore(self) -> None:
+        """Set those that were there before, and call the followers of what has come."""
+        if WAKING is not None and self._waking is not None:
+            signal.signal(WAKING, self._waking)
+        while self._previous:
+            number, handler = self._previous.popitem()
+            signal.signal(number, handler)
+        for heard in self._called:
+            if callable(follower := self._followers.get(heard)):
+                with suppress(BaseException):  # a handler may end the program, which is ending in order
+                    follower(heard, None)
+
+
 @contextmanager
 def handle_stop_signals(
     request: Callable[[], None],
@@ -99,67 +156,20 @@ def handle_stop_signals(
     """
     if os.environ.get(CHILD_VARIABLE):
         threading.Thread(target=_request_at_end_of_input, args=(request,), daemon=True).start()
-    previous: dict[int, object] = {}
-    followers: dict[int, Any] = {}  # handlers of other people's code
-    called: list[int] = []
-    is_requested = False
-    waking: Any = None  # what WAKING did before
-
-    def restore() -> None:
-        if WAKING is not None and waking is not None:
-            signal.signal(WAKING, waking)
-        while previous:
-            number, handler = previous.popitem()
-            signal.signal(number, handler)  # type: ignore[arg-type]
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        nonlocal is_requested
-        if breakable is not None and breakable.handle_signal():
-            return
-        if number == _HANGUP:
-            leave_lost_terminal()
-        elif is_requested:
-            raise StopInsisted
-        is_requested = True
-        request()
-        called.append(number)
-
-    reclaimed_at = -math.inf
-
-    def reclaim() -> None:
-        nonlocal reclaimed_at
-        now = time.monotonic()
-        if now - reclaimed_at < RECLAIM_S:
-            return
-        reclaimed_at = now
-        for number in previous:
-            if (current := signal.getsignal(number)) is not handle:
-                signal.signal(number, handle)
-                followers[number] = current
+    handlers = _StopHandlers(request, breakable)
 
     def end_console(seconds: float) -> None:
         request()
         hurry(seconds)
 
-    try:
-        for number in _SIGNALS:
-            if number != _HANGUP or signal.getsignal(number) is not signal.SIG_IGN:
-                previous[number] = signal.signal(number, handle)
-        if WAKING is not None and not callable(signal.getsignal(WAKING)):
-            waking = signal.signal(WAKING, lambda number, frame: None)
-    except ValueError:
-        previous.clear()
-    _reclaims.append(reclaim)
+    handlers.install()
+    _reclaims.append(handlers.reclaim)
     try:
         with handle_console_end(end_console):
             yield
     finally:
-        _reclaims.remove(reclaim)
-        restore()
-        for heard in called:
-            if callable(follower := followers.get(heard)):
-                with suppress(BaseException):  # a handler may end the program, which is ending in order
-                    follower(heard, None)
+        _reclaims.remove(handlers.reclaim)
+        handlers.restore()
 
 
 def reclaim_stop_signals() -> None:
