@@ -2,6 +2,8 @@
 
 import math
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -42,3 +44,19 @@ def test_a_misspelled_field_names_the_nearest(make, said):
     with pytest.raises((TypeError, KeyError)) as caught:
         make()
     assert re.search(said, describe_driver_exception(caught.value))
+
+
+def test_a_prompt_names_the_nearest_field_and_its_controls_are_those_of_drives():
+    typed = """from trailbrake import Controls
+Controls(throtle=1)
+Controls([], [], throttle=1)
+import copy, dataclasses, pickle
+full = Controls(0.5, throttle=1.0)
+print(repr(copy.copy(full)) == repr(full) == repr(pickle.loads(pickle.dumps(full))))
+print(dataclasses.replace(full, gear=2).gear, full)
+"""
+    done = subprocess.run([sys.executable, "-i", "-c", ""], input=typed, capture_output=True, text=True, timeout=60)
+    assert "TypeError: Unexpected keyword argument 'throtle'; did you mean throttle" in done.stderr, done.stderr
+    assert done.stderr.count("did you mean") == 1
+    assert done.stdout.startswith("True\n2 Controls(steer=0.5, throttle=1.0")
+    assert type(Controls) is type(CarState)  # no prompt here: the quick constructor

@@ -8,7 +8,7 @@ from operator import attrgetter
 from trailbrake.errors import describe_value, suggest_names
 from trailbrake.state.car_state import CarState
 from trailbrake.state.commands import SimCommand
-from trailbrake.state.fields import quantity, slotted_record
+from trailbrake.state.fields import quantity, slotted_record, suggest_fields
 
 
 @dataclass(slots=True)
@@ -23,6 +23,7 @@ MAX_CUSTOM_VALUES = 50  # free values in one message; see the wire of BeamNG
 FourTorques = tuple[WheelTorque, WheelTorque, WheelTorque, WheelTorque]
 
 
+@suggest_fields
 @slotted_record
 class Controls:
     """One tick's commands. Steer is positive to the left; pedals are 0..1.
@@ -54,7 +55,7 @@ class Controls:
     command: SimCommand | None = None  # a request beside driving; the driver declares its fields in COMMANDS
 
 
-_UNKNOWN_FIELD = re.compile(r"(?:SimCommand.__init__\(\) got an u|U)nexpected keyword argument '(\w+)'")
+_UNKNOWN_FIELD = re.compile(r"(?:SimCommand.__init__\(\) got an u|U)nexpected keyword argument '(\w+)'(\. Did you .*)?")
 _NAMES = [field.name for field in fields(Controls)]
 SETTINGS = tuple(_NAMES[_NAMES.index("brake_bias") : _NAMES.index("custom")])
 settings_of: Callable[[Controls], tuple[float, ...]] = attrgetter(*SETTINGS)
@@ -63,7 +64,7 @@ settings_of: Callable[[Controls], tuple[float, ...]] = attrgetter(*SETTINGS)
 def describe_driver_exception(error: BaseException) -> str:
     """Return the text of an exception out of a driver; for a misspelled field of what it returns, with the nearest."""
     text = describe_value(error)
-    unknown = _UNKNOWN_FIELD.match(text) if isinstance(error, TypeError) else None
+    unknown = _UNKNOWN_FIELD.fullmatch(text) if isinstance(error, TypeError) else None
     names = [*_NAMES, *(field.name for field in fields(SimCommand)), *(field.name for field in fields(WheelTorque))]
     return f"{text}; {suggest_names(unknown[1], names)}" if unknown else text
 
