@@ -8,7 +8,7 @@ import msgspec
 
 from trailbrake.errors import SimulatorError, UsageError, describe_os_error
 from trailbrake.race.heat_supervisor import HeatOutcome, keep_file, keep_files, supervise_heat
-from trailbrake.race.schedule import Heat
+from trailbrake.race.schedule import Heat, rename_heat_files
 from trailbrake.tasks.sent_files import collect_files, place_files, rename_files, rename_files_in_pair
 from trailbrake.tasks.task_pool import Stopped, TaskPool
 from trailbrake.user_files import read_user_file
@@ -76,17 +76,9 @@ def _pack_heat(heat: Heat, report: bool) -> HeatSending:
 
 def place_heat(sending: HeatSending, folder: Path) -> Heat:
     """Return a heat whose files are those that were sent with it, as `place_files` says."""
-    names, heat = place_files(sending.files, folder), sending.heat
-    grid = tuple(
-        msgspec.structs.replace(
-            entry, driver=rename_files(entry.driver, names), config=rename_files(entry.config, names)
-        )
-        for entry in heat.grid
-    )
-    return msgspec.structs.replace(
-        heat, track=rename_files(heat.track, names), car=rename_files(heat.car, names), grid=grid,
-        host=tuple(rename_files_in_pair(pair, names) for pair in heat.host),
-    )  # fmt: skip
+    names = place_files(sending.files, folder)
+    heat = rename_heat_files(sending.heat, lambda text: rename_files(text, names))
+    return msgspec.structs.replace(heat, host=tuple(rename_files_in_pair(pair, names) for pair in heat.host))
 
 
 def run_heat_task(argument: bytes) -> bytes:

@@ -119,22 +119,22 @@ def read_named_file(text: str, folder: Path) -> bytes:
         return b""
 
 
-def _resolve_text(text: str, folder: Path) -> str:
-    before, path, after = _split_file_text(text)
-    return f"{before}{folder / Path(path).expanduser()}{after}" if path else text
-
-
 def resolve_files(heat: Heat, folder: Path) -> Heat:
     """Return the heat with its files' paths made whole."""
+
+    def resolve_text(text: str) -> str:
+        before, path, after = _split_file_text(text)
+        return f"{before}{folder / Path(path).expanduser()}{after}" if path else text
+
+    return rename_heat_files(heat, resolve_text)
+
+
+def rename_heat_files(heat: Heat, rename: Callable[[str], str]) -> Heat:
+    """Return the heat with `rename` of each text that may name a file."""
     grid = tuple(
-        msgspec.structs.replace(
-            entry, driver=_resolve_text(entry.driver, folder), config=_resolve_text(entry.config, folder)
-        )
-        for entry in heat.grid
+        msgspec.structs.replace(entry, driver=rename(entry.driver), config=rename(entry.config)) for entry in heat.grid
     )
-    return msgspec.structs.replace(
-        heat, track=_resolve_text(heat.track, folder), car=_resolve_text(heat.car, folder), grid=grid
-    )
+    return msgspec.structs.replace(heat, track=rename(heat.track), car=rename(heat.car), grid=grid)
 
 
 def split_command(entry: RaceEntry, port: int, folder: Path) -> list[str]:
