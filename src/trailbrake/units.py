@@ -1,4 +1,4 @@
-"""Conversion constants between SI and what simulators and people use. Multiply to get SI."""
+"""Conversion constants between SI and what simulators and people use, to multiply by; and other fixed numbers."""
 
 import math
 
@@ -8,6 +8,7 @@ MPH = 0.44704  # m/s per mile per hour (exact)
 RPM = 2.0 * math.pi / 60.0  # rad/s per revolution per minute
 DEG = math.pi / 180.0  # rad per degree
 PSI = 6894.757293168  # Pa per pound-force per square inch
+NORMAL_95 = 1.96  # standard deviations about the mean that hold 95 % of a normal distribution
 FREEZING_F = 32.0  # degF at 0 degC
 FAHRENHEIT_PER_CELSIUS = 1.8  # degF
 

@@ -9,6 +9,7 @@ from trailbrake.cli.output import JsonFlag, OpenFlag, open_page, print_json, pri
 from trailbrake.cli.terminal_progress import TerminalProgress
 from trailbrake.learning.options import LearnCarOptions, LearnOptions
 from trailbrake.simulator import AnySimulator
+from trailbrake.units import NORMAL_95
 
 
 def build_learn_app(simulator: AnySimulator) -> App:
@@ -94,7 +95,7 @@ def _print_laps(laps: dict[str, Any]) -> None:
 
 def _print_car(result: dict[str, Any]) -> None:
     rows = [
-        [key, f"{v['value']:.5g}", f"{1.96 * v['sigma']:.2g}", v["source"], v["note"]]
+        [key, f"{v['value']:.5g}", f"{NORMAL_95 * v['sigma']:.2g}", v["source"], v["note"]]
         for key, v in result["values"].items()
     ]
     print_table("Learned", ["number", "value", "95 % within", "", "from"], rows)

@@ -14,10 +14,10 @@ from trailbrake.coaching.learned_place import LearnedPlace
 from trailbrake.coaching.pace_model import plan_lap
 from trailbrake.errors import DataError, TrailbrakeError
 from trailbrake.learning.identification.figure_uncertainty import UNLEARNED_GRIP
-from trailbrake.learning.identification.learned_value import NORMAL_95
 from trailbrake.planning.course import GRIP_MARGIN, Course, path_shapes
 from trailbrake.planning.envelope import Envelope
 from trailbrake.planning.speed_profile import compute_profile
+from trailbrake.units import NORMAL_95
 
 
 @dataclass(frozen=True)

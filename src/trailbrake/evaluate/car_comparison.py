@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from trailbrake.cars.params import CarParams
 from trailbrake.json_types import JsonObject
 from trailbrake.planning.envelope import DRIVE_SPEEDS, CarFigures, compute_figures
-from trailbrake.units import G
+from trailbrake.units import NORMAL_95, G
 
 FIGURES = ("lateral_grip", "braking", "drive_force", "downforce", "steer_angle", "delay_s")
-NORMAL_95 = 1.96
 OWN_FORCES = ("aero.drag_area", "aero.lift_area_front", "aero.lift_area_rear")  # that count per mass
 
 

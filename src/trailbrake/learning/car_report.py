@@ -16,7 +16,7 @@ from trailbrake.learning.identification.actuator_response import estimate_brake_
 from trailbrake.learning.identification.braking import find_braking_rows, separate_forces
 from trailbrake.learning.identification.drive_table import DriveTable
 from trailbrake.learning.identification.learned_car import LearnedCar
-from trailbrake.learning.identification.learned_value import NORMAL_95, LearnedValue
+from trailbrake.learning.identification.learned_value import LearnedValue
 from trailbrake.learning.identification.powertrain import (
     FULL_THROTTLE,
     KNOTS,
@@ -29,7 +29,7 @@ from trailbrake.learning.identification.tyre_forces import STEER_SPEEDS, P, stee
 from trailbrake.pages.rendering import THEME, escape_html, render_framed_page, write_page_file
 from trailbrake.pages.svg_chart import CHART_STYLE, ChartFrame, find_range
 from trailbrake.planning.envelope import GRIP_SPEED, compute_envelope, compute_figures
-from trailbrake.units import KMH, RPM, G
+from trailbrake.units import KMH, NORMAL_95, RPM, G
 
 MAX_POINTS = 1500  # of a chart
 OUTLIERS = (0.05, 0.95)  # quantiles, within which most points of a chart are

@@ -7,12 +7,12 @@ import math
 from collections.abc import Sequence
 
 from trailbrake.cars.params import CarParams
+from trailbrake.units import NORMAL_95
 
 REV_MARGIN = 0.985  # share of the limiter at which the next gear is chosen even if this one pulls harder
 HYSTERESIS = 0.93  # share of the up-shift speed at which the lower gear is chosen again
 SHIFT_SLIP_TIME = 0.3  # s after a gear is reported, for which the driven wheels still slip by the shift
 SHIFT_PATIENCE = 0.6  # s, for which a gear that was requested may take to be engaged: delay of the controls and shift
-NORMAL_95 = 1.96
 MOST_BALANCE = 0.25  # throttle beside the brake: more is no engine's drag, but an error of the car's file
 
 

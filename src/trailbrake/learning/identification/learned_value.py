@@ -4,10 +4,11 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from trailbrake.units import NORMAL_95
+
 Source = Literal["identified", "prior"]
 PRIOR_SHARE = 0.7  # of the prior's sigma: what is left above it has taught nothing
 LEARNED = "learned from recordings"  # source of a section of a car file
-NORMAL_95 = 1.96
 
 
 @dataclass(frozen=True)

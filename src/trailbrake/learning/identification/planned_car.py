@@ -17,9 +17,8 @@ from trailbrake.cars.params import CarParams, Tyre
 from trailbrake.cars.tyre_fit import magic_formula_curve
 from trailbrake.learning.identification.figure_uncertainty import plan_share
 from trailbrake.learning.identification.learned_car import LearnedCar
-from trailbrake.learning.identification.learned_value import NORMAL_95
 from trailbrake.learning.identification.shown_limits import UNSHOWN_GROWTH
-from trailbrake.units import G
+from trailbrake.units import NORMAL_95, G
 
 SATURATED = 0.9  # slip over that of the peak from which the peak counts as shown
 LEAST_GRIP = 0.6  # share of the learned grip that is planned with at least
