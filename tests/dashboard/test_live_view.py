@@ -1,5 +1,6 @@
 import itertools
 import json
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,7 +11,7 @@ from trailbrake.cars.car_library import load_car
 from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.control.vehicle.manual_input import ManualInput
 from trailbrake.dashboard import live_view as module
-from trailbrake.dashboard.live_view import GROUND_CELLS, STRIPS, LiveView, describe_scene, replay_header
+from trailbrake.dashboard.live_view import GROUND_CELLS, STRIPS, LiveView, describe_scene, draw_qr_code, replay_header
 from trailbrake.dashboard.options import PageAccess, PageOptions, WatchOptions
 from trailbrake.dashboard.recorded_frames import RecordedFrames
 from trailbrake.dashboard.replay_player import ReplayPlayer
@@ -25,6 +26,7 @@ from trailbrake.tracks.road import RoadColumn
 from trailbrake.tracks.track_library import load_track
 
 LAP = LapRecord(1, 61.5, True, (20.0, 20.0, 21.5), "", 0.0, 0)
+FINDER = ["█▀▀▀▀▀█", "█ ███ █", "█ ▀▀▀ █", "▀▀▀▀▀▀▀"]  # dark modules as blocks: where a camera looks
 LINK = SimpleNamespace(counters=LinkCounters(), ACCEPTS=frozenset())
 
 
@@ -201,3 +203,18 @@ def test_what_is_not_known_is_none():
 def test_a_car_has_its_measures():
     car = load_car("gt3")
     assert describe_scene(None, None, car)["car"]["wheelbase"] == car.body.wheelbase
+
+
+def test_the_code_in_the_terminal_has_the_corners_of_a_qr_code():
+    pytest.importorskip("segno")
+    rows = draw_qr_code("http://192.168.1.5:8765/0123456789abcdef/")
+    assert len({len(row) for row in rows}) == 1
+    assert len(rows[0]) <= 80
+    dark = [row.translate(str.maketrans("█ ▀▄", " █▄▀")) for row in rows]
+    for column in (2, len(rows[0]) - 9):
+        assert [row[column : column + 7] for row in dark[1:5]] == FINDER
+
+
+def test_without_the_package_of_qr_codes_a_line_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "segno", None)
+    assert draw_qr_code("http://192.168.1.5/") == ["a QR code of it: pip install segno"]

@@ -5,6 +5,7 @@
 What the three-dimensional view draws: the road as strips of points, the ground around it, the car's measures.
 """
 
+import io
 import math
 import sys
 import webbrowser
@@ -22,7 +23,6 @@ from trailbrake.dashboard.frame_source import FrameSource
 from trailbrake.dashboard.live_tap import LiveTap
 from trailbrake.dashboard.options import OWN_PAGE, PageAccess
 from trailbrake.dashboard.page_messages import build_header, describe_edges, thin_points
-from trailbrake.dashboard.qr_code import draw_qr_code
 from trailbrake.dashboard.replay_player import ReplayPlayer
 from trailbrake.dashboard.server import PageServer, PageState
 from trailbrake.driving.session.progress import ProgressListener
@@ -212,6 +212,17 @@ class ShowsSamples(Protocol):
 
     def show_samples(self, tap: LiveTap) -> None:
         """Show what this tap receives; the page updates it."""
+
+
+def draw_qr_code(text: str) -> list[str]:
+    """Return the rows of a QR code in block characters, for light on dark; a hint in its place without segno."""
+    try:
+        import segno
+    except ImportError:
+        return ["a QR code of it: pip install segno"]
+    out = io.StringIO()
+    segno.make(text, micro=False, error="l").terminal(out, border=2, compact=True)
+    return out.getvalue().splitlines()
 
 
 class LiveView:

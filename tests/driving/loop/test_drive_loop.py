@@ -1,6 +1,7 @@
 """The loop over a wire in memory: no simulator, no clock."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from trailbrake.driving.loop.drive_loop import (
     CarLoop,
     LockstepPacer,
     RealTimePacer,
+    RequestPacer,
     run_loop,
 )
 from trailbrake.driving.loop.supervisor import BLIND_LIMIT_S, STOP_BRAKE, Supervisor, explain_driver_error
@@ -485,3 +487,14 @@ def test_a_stop_that_has_no_time_left_ends_although_the_car_rolls():
     supervisor.limit_stop(0.0)
     assert loop(car, supervisor=supervisor).reason == "interrupted"
     assert car.speed > 50.0
+
+
+def test_requests_are_carried_out_before_each_wait():
+    order = []
+    inner = SimpleNamespace(
+        wait_for_sample=lambda link, rehearse: order.append((link, rehearse)) or 3.5, end_reason=lambda: "gone"
+    )
+    pacer = RequestPacer(inner, lambda: order.append("requests"))
+    assert pacer.wait_for_sample("link", "rehearse") == 3.5
+    assert order == ["requests", ("link", "rehearse")]
+    assert pacer.end_reason() == "gone"

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from trailbrake.car_contacts import CarContact
-from trailbrake.driving.loop.drive_loop import LoopResult
-from trailbrake.driving.loop.request_pacer import RequestPacer
+from trailbrake.driving.loop.drive_loop import LoopResult, RequestPacer
 from trailbrake.driving.loop.supervisor import Supervisor
 from trailbrake.driving.precompile import precompile_in_child
 from trailbrake.driving.run import INTERRUPTED, CarWatch, DriveOutcome, NamedDriver, drive_cars
@@ -20,8 +19,7 @@ from trailbrake.driving.session.drive_inputs import CONTENTS, DriveContents
 from trailbrake.driving.session.drive_result import DriveResult
 from trailbrake.driving.session.drive_setup import DriveSetup, make_setup
 from trailbrake.driving.session.driver_choice import name_driver
-from trailbrake.driving.session.notebook_progress import make_listener
-from trailbrake.driving.session.progress import DriveView, ProgressListener
+from trailbrake.driving.session.progress import DriveView, ProgressListener, make_listener
 from trailbrake.driving.session.resolved_drive import ResolvedDrive, resolve_drive
 from trailbrake.driving.spec import DriveSpec, make_spec
 from trailbrake.errors import TrailbrakeError, UsageError

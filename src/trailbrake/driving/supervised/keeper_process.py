@@ -14,9 +14,8 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 
-from trailbrake.driving.loop.drive_loop import CarLoop, run_loop
+from trailbrake.driving.loop.drive_loop import CarLoop, RequestPacer, run_loop
 from trailbrake.driving.loop.driver_watchdog import ANSWER_LIMIT_S, BRAKE_POLL_S, USUAL_ANSWERS, USUAL_SHARE
-from trailbrake.driving.loop.request_pacer import RequestPacer
 from trailbrake.driving.loop.supervisor import STANDSTILL_SPEED
 from trailbrake.driving.session.connection import Connection
 from trailbrake.driving.session.drive_setup import DriveSetup, make_setup
