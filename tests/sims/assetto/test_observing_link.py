@@ -20,6 +20,7 @@ from trailbrake.sims.assetto.observing_link import ObservingLink, make_link
 from trailbrake.sims.assetto.wire import acpmf
 from trailbrake.sims.registry import find
 from trailbrake.state import Controls, Phase
+from trailbrake.units import RPM
 
 
 def test_it_sees_the_player_and_leaves_no_trace(told_session):
@@ -33,11 +34,24 @@ def test_it_sees_the_player_and_leaves_no_trace(told_session):
     state = link.read(session.now)
     assert state.phase is Phase.DRIVING
     assert state.gear == session.plant.car_state(0).gear
+    limiter = session.plant.cars[0].engine.limiter_rpm * RPM
+    assert state.max_engine_speed == pytest.approx(limiter, abs=0.06)  # whole rpm
     link.write(Controls(throttle=1.0))
     session.tick(20)
     assert session.host.cars_with_client == [False, False]
     assert not any((session.folder / name).exists() for name in made_by_clients)
     link.close()
+
+
+def test_a_driver_of_the_players_car_knows_the_limiter_and_that_of_another_does_not(told_session):
+    limits = []
+    for index in (0, 1):
+        link = Link(spec.LiveOptions(wait=5.0, car_index=index), doors=told_session.folder, idle=told_session.tick)
+        link.open(told_session.now)
+        limits.append(link.read(told_session.now).max_engine_speed)
+        link.close()
+    assert limits[0] == pytest.approx(told_session.plant.cars[0].engine.limiter_rpm * RPM, abs=0.06)
+    assert math.isnan(limits[1])
 
 
 def test_without_a_game_it_says_so(tmp_path):

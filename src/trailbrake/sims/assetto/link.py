@@ -22,7 +22,7 @@ from trailbrake.sims.assetto.wire.car_settings import CarSettings
 from trailbrake.sims.assetto.wire.classic_reader import ClassicPageReader, await_session
 from trailbrake.sims.assetto.wire.controls_encoder import ControlsEncoder, PaddleShifter, Teleporter
 from trailbrake.sims.assetto.wire.debug_lines_writer import DebugLinesWriter, encode_line
-from trailbrake.sims.assetto.wire.player_sampler import OtherCarReader
+from trailbrake.sims.assetto.wire.player_sampler import PLAYER, OtherCarReader
 from trailbrake.sims.assetto.wire.sim_state_writer import SimStateWriter
 from trailbrake.simulator_tools import Doors, Idle
 from trailbrake.state import CarState, Controls, Phase, Signal, SimCommand
@@ -72,6 +72,7 @@ class Link:
         if options.draw:  # the drawing of the plan has the page
             self.ACCEPTS = spec.ACCEPTS - {"lines"}
         self._controls = Controls(brake=1.0)  # written last
+        self._limiter = math.nan  # rad/s
         self._place = (math.nan, math.nan, math.nan)  # x, y, z of the car as read last, m, world
 
     @property
@@ -97,6 +98,8 @@ class Link:
             self._claim.create_page(self._encode_controls(self._controls, 0))
             if self._idle is not None:
                 self._await_sample(now, self._idle)
+            if self._options.car_index == PLAYER:
+                self._limiter = self._classic.read_limiter()
         except BaseException:
             self.close()
             raise
@@ -140,6 +143,7 @@ class Link:
         if sim_state.is_restarting:
             sim_state.update_restart(now)
         state = sampler.read_state(now)
+        state.max_engine_speed = self._limiter
         self._place = state.x, state.y, state.z
         stale = sampler.is_stale
         if not sampler.advanced and (sim_state.is_paused or (stale and self._is_paused_by_others())):

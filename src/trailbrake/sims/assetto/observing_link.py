@@ -52,7 +52,7 @@ class ObservingLink:
         self.session_events: deque[str] = deque(maxlen=_MOST_EVENTS)
         self.last_lap_time = math.nan
         self._status = self._session = -2  # none
-        self._completed_laps = 0
+        self._completed_laps, self._limiter = 0, math.nan
 
     def make_drawing(self, course: Course) -> PlanDrawing | None:
         """Return what draws the plan in the game; None where the options want no drawing."""
@@ -79,6 +79,9 @@ class ObservingLink:
         """Return the newest sample."""
         received, resyncs = self.counters.received, self.counters.resyncs
         state = self._sampler.read_state(now)
+        if self.counters.resyncs != resyncs or not received:
+            self._limiter = self._sampler.reader.read_limiter()
+        state.max_engine_speed = self._limiter
         if self.counters.resyncs != resyncs:
             self.session_events.append("the session began anew")
         if self.counters.received != received and self._sampler.graphics is not None:

@@ -52,7 +52,8 @@ SUPPLIES: frozenset[str] = frozenset(
     {
         "time", "sequence", "age", "phase", "x", "y", "z", "yaw", "pitch", "roll", "speed", "velocity_x", "velocity_y",
         "velocity_z", "acceleration_x", "acceleration_y", "acceleration_z", "roll_rate", "pitch_rate", "yaw_rate",
-        "steering_wheel_angle", "throttle", "brake", "clutch", "handbrake", "gear", "engine_speed", "fuel_litres",
+        "steering_wheel_angle", "throttle", "brake", "clutch", "handbrake", "gear", "engine_speed", "max_engine_speed",
+        "fuel_litres",
         "abs_active", "tc_active", "damage", "lap_time", "best_lap_time", "lap_progress", "contacts", "contact_depth",
         "wheels.x", "wheels.y", "wheels.z", "wheels.angular_velocity", "wheels.slip_ratio", "wheels.slip_angle",
         "wheels.combined_slip", "wheels.load", "wheels.camber", "wheels.pressure", "wheels.core_temperature",

@@ -4,6 +4,7 @@ Source: protocol page assetto-custom-ai, sections 4.6, 6 and 8. Pages of a dead 
 an advancing packet_id shows that the game runs.
 """
 
+import math
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -11,6 +12,7 @@ from trailbrake.errors import SimulatorError, WireError
 from trailbrake.sims.assetto.wire import acpmf
 from trailbrake.simulator_tools import Idle
 from trailbrake.transport.shm import SharedMemory, SharedPage
+from trailbrake.units import RPM
 
 SETTLED_STEPS = 666  # physics steps, 2 s: the game gives no car right after a session began (section 4.6)
 Message = TypeVar("Message")
@@ -44,6 +46,11 @@ class ClassicPageReader:
         """Return the page of the session's constants; None too while it names no track."""
         static = self._read_page(acpmf.STATIC_NAME, acpmf.decode_static)
         return static if static is not None and static.track else None
+
+    def read_limiter(self) -> float:
+        """Return the engine speed at the limiter of the player's car, rad/s; NaN where the page does not say it."""
+        static = self.read_static()
+        return static.max_rpm * RPM if static is not None and static.max_rpm > 0 else math.nan
 
     def _read_page(self, name: str, decode: Callable[[bytes], Message]) -> Message | None:
         page = self._pages.get(name)
