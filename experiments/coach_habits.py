@@ -30,7 +30,7 @@ FOLDER = Path("build/experiments/coach")
 DRIVER = Path(__file__).with_name("habit_driver.py")
 ROADS = ("pinegrove", "kartwerk", "lakeside", "gen")  # gen: another random circuit in each cell
 LAPS, HABITS_A_CELL = 6, 3
-EVERYWHERE = ("slow hands", "short-shifts")  # habits that no corner has
+EVERYWHERE = {"slow hands": "hands", "short-shifts": "shifting"}  # habits that no corner has, and what they are named
 LEAST_COST = 0.15  # s, from which a habit counts, where it is three times the spread of the laps too
 SLOWING = 3.0  # m/s that a corner takes off the speed, from which it is braked for
 
@@ -142,7 +142,8 @@ def judge_report(case: Case, report: CoachReport, base: CoachReport) -> dict[str
     if case.habit in EVERYWHERE:
         own, plain = ([lap.time_s for lap in each.chosen.laps] for each in (report, base))
         cost, spread = float(np.median(own) - np.median(plain)), float(np.std(plain, ddof=1))
-    found = first is not None and said["named"] == (0 if case.habit in EVERYWHERE else planted)
+    found = first is not None and (first.kind == EVERYWHERE[case.habit] if case.habit in EVERYWHERE
+                                   else said["named"] == planted)  # fmt: skip
     return {
         "true_cost": cost, "spread": spread, "counts": cost >= LEAST_COST and cost >= 3.0 * spread, "found": found,
         "near": found and abs(first.cost_s - cost) <= max(0.2 * cost, 0.03), "right": found and is_right(case, first),
@@ -153,8 +154,8 @@ def judge_report(case: Case, report: CoachReport, base: CoachReport) -> dict[str
 def is_right(case: Case, first: Habit) -> bool:
     """Return whether the first finding says the opposite of the habit."""
     own, expected = first.own, first.expected
-    if case.habit == "short-shifts":
-        return first.kind == "shifting"
+    if case.habit in EVERYWHERE:
+        return True
     if first.kind == "evenness" or own is None or expected is None:
         return case.habit == "inconsistent"
     if case.habit in ("brakes early", "inconsistent"):

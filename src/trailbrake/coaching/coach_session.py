@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -18,13 +20,15 @@ from trailbrake.coaching.corner_findings import (
     find_slow_corners,
     find_uneven_corners,
 )
-from trailbrake.coaching.ghost_laps import drive_at_pace
+from trailbrake.coaching.ghost_laps import drive_at_pace, drive_with_hands
 from trailbrake.coaching.lap_choice import ChosenLaps, choose_laps, describe_sampling
+from trailbrake.coaching.lap_patterns import find_fading, find_gentle_braking, find_lifts, find_uneven_laps
 from trailbrake.coaching.learned_place import LearnedPlace, learn_place
 from trailbrake.coaching.limit_lap import LimitLap, find_limit_lap
 from trailbrake.coaching.options import CoachOptions
 from trailbrake.coaching.pace_model import PaceModel, build_pace_model, follow_driven_lap
-from trailbrake.coaching.shift_findings import find_early_shifts
+from trailbrake.coaching.shift_findings import find_high_gears
+from trailbrake.coaching.steer_findings import find_slow_hands
 from trailbrake.errors import DataError, TrailbrakeError
 
 SHOWN = 3  # findings: the one to work on, and two more
@@ -154,29 +158,53 @@ def _model_pace(report: CoachReport, times: Array, show_message: Callable[[str],
 def _finish(report: CoachReport, model: PaceModel | None, times: Array, notes: list[str]) -> CoachReport:
     """Return the report with findings, gaps and notes."""
     laps, corners = report.chosen.laps, report.corners
-    found = find_uneven_corners(corners, laps, times)
+    found = find_patterns(report, model, times) if len(laps) >= FEW_LAPS else []
+    rest = times - np.sum([habit.zone_costs for habit in found], axis=0) if found else times
     if model is not None:
-        found += find_slow_corners(model, laps, times)
-        doubt = report.place.doubt if report.place is not None else None
-        found += find_early_shifts(model.course.known_car(), laps, 0.0 if doubt is None else doubt.drive_force)
+        model = replace(model, share=model.find_usual_share(np.median(rest, axis=0)))
+    found += find_uneven_corners(corners, laps, rest, None if model is None else model.expect_times(model.share))
+    if model is not None:
+        found += find_slow_corners(model, laps, rest)
     findings = tuple(rank_findings(found)[:SHOWN])
     gaps = tuple(_measure_gap(report, times, k) for k in range(len(corners)))
     return replace(report, findings=findings, gaps=gaps, notes=tuple(notes))
 
 
+def find_patterns(report: CoachReport, model: PaceModel | None, times: Array) -> list[Habit]:
+    """Return what the person does in many corners, or over the laps, each with its cost in every zone.
+
+    Args:
+        report: of the laps.
+        model: of the usual pace; None where the car is not known.
+        times: (laps, zones) s.
+    """
+    laps, corners, place = report.chosen.laps, report.corners, report.place
+    found = find_uneven_laps(laps, times, corners) + find_fading(laps, times)
+    if model is None or place is None:
+        return found
+    found += find_gentle_braking(model, laps)
+    found += find_high_gears(model.course.known_car(), laps, corners, place.doubt.drive_force if place.doubt else 0.0)
+    if math.isfinite(model.driven_share):
+        found += find_lifts(laps, model.lap, corners)
+        drive_late = partial(drive_with_hands, place.place, model.driven_share, model.common)
+        with suppress(TrailbrakeError):  # a car that does not get round with such hands says nothing of them
+            found += find_slow_hands(laps, model.lap, drive_late, corners)
+    return found
+
+
 def rank_findings(found: Sequence[Habit]) -> list[Habit]:
-    """Return findings by what they cost, one for each corner.
+    """Return findings by what they cost, one for each corner, and those that are everywhere.
 
     A corner that is driven otherwise each time and is slow in the mean is one thing: it costs what it is slower by.
     """
-    kept: dict[int, Habit] = {}
+    kept: dict[int | str, Habit] = {}
     for finding in found:
-        number = -1 if finding.corner is None else finding.corner.number
-        before = kept.get(number)
+        place = finding.kind if finding.corner is None else finding.corner.number
+        before = kept.get(place)
         if before is None:
-            kept[number] = finding
+            kept[place] = finding
         elif finding.kind == "pace":
-            kept[number] = replace(before, cost_s=finding.cost_s, error_s=finding.error_s, own=finding.own,
+            kept[place] = replace(before, cost_s=finding.cost_s, error_s=finding.error_s, own=finding.own,
                                    expected=finding.expected)  # fmt: skip
     return sorted(kept.values(), key=lambda finding: -finding.cost_s)
 

@@ -16,15 +16,16 @@ from trailbrake.analysis.corner_figures import CornerFigures, measure_corner
 from trailbrake.analysis.corners import Corner
 from trailbrake.analysis.lap_location import LocatedLap
 from trailbrake.analysis.reference_line import Array
-from trailbrake.coaching.outliers import find_outliers
+from trailbrake.coaching.outliers import find_large_variances, find_outliers
 from trailbrake.coaching.pace_model import PaceModel
 
 LEAST_COST = 0.05  # s a lap, below which nothing is worth a word
 LEAST_LAPS = 3
+REPEATED = 2.0  # times the usual spread without the lap that is most unlike, from which a corner is uneven
 LEAST_CORNERS = 5
 USUAL_COST = 0.02  # s per root of a second in a zone: how much corners differ of a person without a habit
-USUAL_UNEVENNESS = 0.6  # of the logarithm of the spread from lap to lap
-Kind = Literal["pace", "evenness", "shifting"]
+USUAL_SPREAD = 0.012  # s per root of a second in a zone: standard deviation from lap to lap of a practised driver
+Kind = Literal["pace", "evenness", "shifting", "hands", "braking", "lifting", "fading"]
 _PLACES = ("brake_point", "brake_end", "turn_in", "min_speed_at", "throttle_point", "full_throttle")
 _SPEEDS = ("min_speed", "entry_speed", "exit_speed")
 
@@ -34,7 +35,9 @@ class Habit:
     """Something to change.
 
     Attributes:
-        kind: pace: slow in one corner; evenness: a corner is driven otherwise in each lap; shifting: the gears.
+        kind: pace: slow in one corner; evenness: a corner, or every one, is driven otherwise in each lap; shifting: the
+            gears; hands: they are slow; braking: it is gentle; lifting: where it is not needed; fading: slower from lap
+            to lap.
         corner: where; None: everywhere.
         cost_s: s a lap.
         error_s: standard error of that, s.
@@ -43,6 +46,7 @@ class Habit:
         evidence: the figures behind it.
         own: the person's usual figures in the corner.
         expected: those at the person's usual pace.
+        zone_costs: s a lap in each zone, of what is everywhere.
     """
 
     kind: Kind
@@ -54,6 +58,7 @@ class Habit:
     evidence: str
     own: CornerFigures | None = None
     expected: CornerFigures | None = None
+    zone_costs: tuple[float, ...] = ()
 
 
 def average_figures(figures: Sequence[CornerFigures]) -> CornerFigures:
@@ -143,29 +148,34 @@ def describe_evidence(own: CornerFigures, other: CornerFigures) -> str:
     return "; ".join(parts)
 
 
-def find_uneven_corners(corners: Sequence[Corner], laps: Sequence[LocatedLap], zone_times: Array) -> list[Habit]:
+def find_uneven_corners(
+    corners: Sequence[Corner], laps: Sequence[LocatedLap], zone_times: Array, expected: Array | None = None
+) -> list[Habit]:
     """Return the corners that are driven otherwise in each lap, more than the others.
 
     Args:
         corners: with their zones.
         laps: the person's.
         zone_times: (laps, zones) s.
+        expected: (zones,) s at the usual pace; None: it is not known, and the best lap's counts.
     """
     bends = [k for k, corner in enumerate(corners) if corner.number]
     if len(laps) < LEAST_LAPS + 1 or len(bends) < LEAST_CORNERS:
         return []
     times = zone_times[:, bends]
-    off = np.abs(times - np.median(times, axis=0))  # Brown and Forsythe's measure of spread
     weight = np.sqrt(np.median(times, axis=0))
-    mean = off.mean(axis=0) / weight
-    found = find_outliers(
-        np.log(np.maximum(mean, 1e-4)), np.full(len(bends), 0.75 / math.sqrt(len(laps))), USUAL_UNEVENNESS
-    )
+    found = find_large_variances((times / weight).var(axis=0, ddof=1), len(laps) - 1, USUAL_SPREAD**2)
+    # One lap that is unlike the others is a mistake.
+    order = np.argsort(np.abs(times - np.median(times, axis=0)), axis=0)[:-1]
+    rest = np.take_along_axis(times, order, axis=0).std(axis=0, ddof=1) / weight
+    found = [(place, chance) for place, chance in found if rest[place] >= REPEATED * np.median(rest)]
     findings = []
     for place, chance in found:
         k = bends[place]
         own = times[:, place]
         cost = float(own.mean() - own.min() - _usual_excess(times, weight, place))
+        if expected is not None and own.mean() - expected[k] >= LEAST_COST:
+            cost = float(own.mean() - expected[k])
         if cost < LEAST_COST:
             continue
         figures = [measure_corner(lap, corners[k]) for lap in laps]

@@ -4,12 +4,18 @@ What a car does between brake and throttle is in no planned speed: a driver of o
 person is the better measure of what a corner takes at that pace.
 """
 
+import dataclasses
 import hashlib
+import math
 import os
 import tempfile
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
+from msgspec.structs import replace
 
 from trailbrake.analysis.lap_location import CommonLine, LocatedLap, locate_laps
 from trailbrake.coaching.pace_model import repeat_lap
@@ -23,11 +29,14 @@ from trailbrake.planning.course import GRIP_MARGIN, Course
 from trailbrake.planning.line_file import car_digest, road_digest
 from trailbrake.record.recording_reader import Recording
 from trailbrake.roles import Driver
+from trailbrake.state import CarState, Controls
 from trailbrake.version import __version__
 from trailbrake.world.car_scaling import scale_car
 
-PACE_LAPS, LIMIT_LAPS = 3, 5  # the first from rest; at the limit laps find the rest of the grip
+PACE_LAPS, HANDS_LAPS, LIMIT_LAPS = 2, 4, 5  # the first from rest; at the limit laps find the rest of the grip
 WIRE = "forza"
+REACTION_S = 0.18  # s, usual of people who steer and brake by what they see
+HAND_ERROR, HAND_S = 0.01, 0.25  # standard deviation of the steer of a person's hands, and s over which it changes
 SHARE_STEP = 0.01  # of the grip, by which a kept lap may be another's
 LIMIT_BY = "line_track"
 
@@ -52,19 +61,57 @@ class Place(NamedTuple):
 
 
 class PacedDriver(LineFollow):
-    """`line_follow` that uses a share of the car's grip.
+    """`line_follow` as a person: it uses a share of the car's grip, and reacts late, as it knows.
 
     Args:
         share: of the envelope.
+        lag_s: s, of the low-pass filter that its hands are, which are never quite where they should be; None: its hands
+            do what it wants.
     """
 
-    def __init__(self, share: float) -> None:
+    def __init__(self, share: float, lag_s: float | None = None) -> None:
         super().__init__(learn=0.0)
-        self.share = share
+        self.share, self.lag_s = share, lag_s
 
     def reset(self, course: Course) -> None:
-        """Plan with the share."""
-        super().reset(Course(course.track, scale_car(course.known_car(), grip=self.share / GRIP_MARGIN)))
+        """Plan with the share and the reaction."""
+        car = course.known_car()
+        late = replace(car, actuation=replace(car.actuation, delay=car.actuation.delay + REACTION_S))
+        super().reset(Course(course.track, scale_car(late, grip=self.share / GRIP_MARGIN)))
+        self.now, self.steer, self.hand, self.noise = 0.0, 0.0, 0.0, np.random.default_rng(0)
+        self.wanted: deque[tuple[float, Controls]] = deque()
+
+    def act(self, state: CarState, dt: float) -> Controls:
+        """Return what the state of a reaction ago has asked for."""
+        wanted = super().act(state, dt)
+        self.now += dt
+        steer = wanted.steer if self.lag_s is None else self._move_hands(wanted.steer, dt, self.lag_s)
+        self.wanted.append((self.now + REACTION_S, dataclasses.replace(wanted, steer=steer)))
+        while len(self.wanted) > 1 and self.wanted[1][0] <= self.now:
+            self.wanted.popleft()
+        return self.wanted[0][1]
+
+    def _move_hands(self, steer: float, dt: float, lag_s: float) -> float:
+        share = min(dt / HAND_S, 1.0)
+        self.hand += -share * self.hand + HAND_ERROR * math.sqrt(2.0 * share) * float(self.noise.standard_normal())
+        self.steer += (min(dt / lag_s, 1.0) if lag_s else 1.0) * (min(max(steer + self.hand, -1.0), 1.0) - self.steer)
+        return self.steer
+
+
+def drive_with_hands(place: Place, share: float, common: CommonLine, lag_s: float) -> list[LocatedLap]:
+    """Return clean flying laps of the learned car at a share of the grip, by hands that lag.
+
+    Args:
+        place: road and car.
+        share: of the grip.
+        common: the line of the laps.
+        lag_s: s, of the hands.
+
+    Raises:
+        DataError: it could not be driven.
+    """
+    recording = _drive_once(place, f"hands{lag_s:g}_{share:.2f}", PacedDriver(share, lag_s), HANDS_LAPS)
+    return _list_laps(recording, common)
 
 
 def drive_at_pace(place: Place, share: float, common: CommonLine) -> tuple[LocatedLap, float]:
@@ -74,8 +121,8 @@ def drive_at_pace(place: Place, share: float, common: CommonLine) -> tuple[Locat
         DataError: it could not be driven.
     """
     rounded = round(share / SHARE_STEP) * SHARE_STEP
-    recording = _drive_once(place, f"pace{rounded:.2f}", PacedDriver(rounded), PACE_LAPS)
-    return _choose_lap(recording, common), rounded
+    recording = _drive_once(place, f"person{rounded:.2f}", PacedDriver(rounded), PACE_LAPS)
+    return min(_list_laps(recording, common), key=lambda lap: lap.time_s), rounded
 
 
 def drive_at_limit(place: Place, common: CommonLine, show_message: Callable[[str], None]) -> tuple[LocatedLap, str]:
@@ -92,7 +139,8 @@ def drive_at_limit(place: Place, common: CommonLine, show_message: Callable[[str
             show_message(f"planned the minimum-time line in {planned['seconds']:.0f} s")
     except TrailbrakeError as error:
         show_message(f"no minimum-time line: {error}")
-    return _choose_lap(_drive_once(place, "limit", LIMIT_BY, LIMIT_LAPS), common), line
+    laps = _list_laps(_drive_once(place, "limit", LIMIT_BY, LIMIT_LAPS), common)
+    return min(laps, key=lambda lap: lap.time_s), line
 
 
 def _drive_once(place: Place, name: str, driver: Driver | str, laps: int) -> Recording:
@@ -110,9 +158,8 @@ def _drive_once(place: Place, name: str, driver: Driver | str, laps: int) -> Rec
     return Recording.open(kept)
 
 
-def _choose_lap(recording: Recording, common: CommonLine) -> LocatedLap:
+def _list_laps(recording: Recording, common: CommonLine) -> list[LocatedLap]:
     laps = [lap for lap in locate_laps(recording, 0, common, 12) if lap.finished and lap.valid and not lap.from_rest]
     if not laps:
         raise DataError("the learned car did not get round", where=str(recording.path), expected="a clean lap")
-    best = min(laps, key=lambda lap: lap.time_s)
-    return repeat_lap(best, common.length) if common.line is not None and common.line.closed else best
+    return [repeat_lap(lap, common.length) for lap in laps] if common.line is not None and common.line.closed else laps

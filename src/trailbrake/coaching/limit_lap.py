@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -14,9 +15,7 @@ from trailbrake.coaching.learned_place import LearnedPlace
 from trailbrake.coaching.pace_model import plan_lap
 from trailbrake.errors import DataError, TrailbrakeError
 from trailbrake.learning.identification.figure_uncertainty import UNLEARNED_GRIP
-from trailbrake.planning.course import GRIP_MARGIN, Course, path_shapes
-from trailbrake.planning.envelope import Envelope
-from trailbrake.planning.speed_profile import compute_profile
+from trailbrake.planning.course import GRIP_MARGIN, Course
 from trailbrake.units import NORMAL_95
 
 
@@ -82,19 +81,14 @@ def measure_deviation(course: Course, doubt: Uncertainty, shown: float) -> float
         shown: slip over that of the peak to which the tyres were driven; what is above was never seen, and is doubted
             as much as in the class of cars.
     """
-    usual = _plan_time(course, course.envelope, GRIP_MARGIN)
+    plan = partial(course.plan_speeds, course.line, start=-1.0 if course.line.closed else 0.0)
+    usual = plan().lap_time
     unseen = UNLEARNED_GRIP * (1.0 - min(shown, 1.0)) if math.isfinite(shown) else UNLEARNED_GRIP
     grip = math.hypot(doubt.lateral_grip, unseen)
     limits = course.envelope
     weaker = limits._replace(pull=np.where(limits.pull > 0.0, (1.0 - doubt.drive_force) * limits.pull, limits.pull))
     parts = (
-        _plan_time(course, limits, GRIP_MARGIN * (1.0 - grip)) - usual,
-        _plan_time(course, weaker, GRIP_MARGIN) - usual,
+        plan(margin=GRIP_MARGIN * (1.0 - grip)).lap_time - usual,
+        plan(limits=weaker).lap_time - usual,
     )
     return math.hypot(*parts)
-
-
-def _plan_time(course: Course, limits: Envelope, margin: float) -> float:
-    line = course.line
-    return compute_profile(path_shapes(line), line.spacing, line.closed, limits, start=-1.0 if line.closed else 0.0,
-                           margin=margin).lap_time  # fmt: skip

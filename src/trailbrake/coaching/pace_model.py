@@ -16,6 +16,7 @@ from trailbrake.analysis.corners import Corner
 from trailbrake.analysis.lap_location import CommonLine, LocatedLap
 from trailbrake.analysis.reference_line import Array, locate_points
 from trailbrake.planning.course import GRIP_MARGIN, Course
+from trailbrake.planning.envelope import Envelope
 from trailbrake.tracks.road import RoadColumn
 
 SHARES = np.arange(0.5, 1.13, 0.03)  # of the envelope, in which a person's share is looked for
@@ -33,6 +34,7 @@ class PaceModel:
         times: (shares, zones) s.
         share: the person's usual one of the grip: the median of the corners'.
         lap: the lap at that share.
+        driven_share: of the grip, at which the lap was driven; NaN: it is planned only.
     """
 
     course: Course
@@ -41,6 +43,7 @@ class PaceModel:
     times: Array
     share: float
     lap: LocatedLap
+    driven_share: float = math.nan
 
     def find_shares(self, zone_times: Array) -> Array:
         """Return the share of the grip in each zone (zones,) that takes these times (zones,) s."""
@@ -84,8 +87,14 @@ def follow_driven_lap(model: PaceModel, lap: LocatedLap, share: float, zone_time
         zone_times: (zones,) s of the person.
     """
     times = model.times + measure_zones([lap], model.corners)[0] - model.expect_times(share)
-    driven = replace(model, times=times, lap=lap)
+    driven = replace(model, times=times, lap=lap, driven_share=share)
     return replace(driven, share=driven.find_usual_share(zone_times))
+
+
+def time_zones(model: PaceModel, limits: Envelope) -> Array:
+    """Return the planned times (zones,) s at the usual share of other limits of the car."""
+    times: Array = measure_zones([plan_lap(model.course, model.common, model.share, limits=limits)], model.corners)[0]
+    return times
 
 
 def locate_line(course: Course, common: CommonLine) -> tuple[Array, Array]:
@@ -95,15 +104,19 @@ def locate_line(course: Course, common: CommonLine) -> tuple[Array, Array]:
 
 
 def plan_lap(
-    course: Course, common: CommonLine, share: float = GRIP_MARGIN, place: tuple[Array, Array] | None = None
+    course: Course,
+    common: CommonLine,
+    share: float = GRIP_MARGIN,
+    place: tuple[Array, Array] | None = None,
+    limits: Envelope | None = None,
 ) -> LocatedLap:
     """Return the planned flying lap at a share of the envelope, with the channels that a recorded one has.
 
-    `place` is what `locate_line` returns. Steer is the curvature of the path, as far as anything compares it; throttle
-    and brake say which of the two is used.
+    `place` is what `locate_line` returns; `limits` take the place of the car's envelope. Steer is the curvature of the
+    path, as far as anything compares it; throttle and brake say which of the two is used.
     """
     line = course.line
-    profile = course.plan_speeds(line, start=-1.0 if line.closed else 0.0, margin=share)
+    profile = course.plan_speeds(line, start=-1.0 if line.closed else 0.0, margin=share, limits=limits)
     x, y = line.column(RoadColumn.X), line.column(RoadColumn.Y)
     s, offset = place or locate_line(course, common)
     following = np.roll(profile.speed, -1) if line.closed else profile.speed

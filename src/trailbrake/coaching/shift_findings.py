@@ -1,81 +1,99 @@
-"""Whether a person changes up too early: the speeds of upshifts against those at which the next gear pulls harder."""
+"""Whether a person drives in too high a gear: the gears at full throttle against those that pull harder."""
 
 import math
 from collections.abc import Sequence
 
 import numpy as np
 
+from trailbrake.analysis.corners import Corner
 from trailbrake.analysis.lap_location import LocatedLap
 from trailbrake.analysis.reference_line import Array
 from trailbrake.cars.params import CarParams
-from trailbrake.coaching.corner_findings import LEAST_COST, Habit
-from trailbrake.coaching.outliers import CONFIDENCE, student_tail
-from trailbrake.control.vehicle.drivetrain import upshift_speeds
+from trailbrake.coaching.corner_findings import Habit
+from trailbrake.coaching.lap_patterns import FULL, find_full_throttle, gain_time, make_pattern, split_zones
+from trailbrake.control.vehicle.drivetrain import HYSTERESIS, upshift_speeds
 from trailbrake.units import KMH
 
-FULL_THROTTLE = 0.9
 BEFORE_S = 0.3  # s before a shift in which the throttle counts
 LEAST_SHIFTS = 4
-MANY = 1000  # degrees of freedom, of a normal distribution
-EARLY_SHARE = 0.88  # of the best speed for a shift, below which it is early
+EARLY_SHARE = 0.88  # of the best speed for a shift, above which it is not early
+SPEEDS = np.arange(1.0, 120.0, 0.5)  # m/s, at which the pull of the gears is computed
+MODEL_ERROR = 0.1  # of a cost: what a harder pull gains is partly braked away
 
 
-def find_early_shifts(car: CarParams, laps: Sequence[LocatedLap], doubt: float = 0.0) -> list[Habit]:
-    """Return a finding where full-throttle upshifts come so early that they cost time; none where gears are not known.
+def find_high_gears(car: CarParams, laps: Sequence[LocatedLap], corners: Sequence[Corner], doubt: float) -> list[Habit]:
+    """Return a finding where a lower gear would pull harder for long enough to cost time.
+
+    Nothing is found where neither gears nor the engine's speed are known.
 
     Args:
         car: learned, or named.
         laps: the person's.
+        corners: with their zones.
         doubt: standard deviation of the car's drive force, as a share of it.
     """
     best = upshift_speeds(car)
-    shares, costs, gains = [], [], []
-    for lap in laps:
-        for gear, speed in list_upshifts(lap):
-            if gear <= len(best):
-                shares.append(speed / best[gear - 1])
-                costs.append(measure_shift_cost(car, gear, speed, best[gear - 1]))
-                gains.append(car.drive_force(speed, gear) / car.drive_force(speed, gear + 1) - 1.0)
-    if len(shares) < LEAST_SHIFTS:
-        return []
-    early = 1.0 - np.array(shares)
-    error = float(early.std(ddof=1)) / math.sqrt(len(early))
-    chance = 1.0 - student_tail((float(early.mean()) - (1.0 - EARLY_SHARE)) / max(error, 1e-6), len(early) - 1)
-    # What an engine gives at speeds that it was never driven at is as sure as its class.
-    chance = min(chance, 1.0 - student_tail(float(np.mean(gains)) / max(doubt, 1e-6), MANY))
-    cost = sum(costs) / len(laps)
-    if chance < CONFIDENCE or cost < LEAST_COST:
-        return []
-    share, spread = float(np.mean(shares)), float(np.std(costs, ddof=1)) * math.sqrt(len(costs)) / len(laps)
-    later = float(np.median(best)) * (1.0 - share) / KMH
-    return [Habit(
-        "shifting", None, cost, spread, chance,
-        f"Change up later: at {share:.0%} of the speed at which the next gear pulls harder, some {later:.0f} km/h too"
-        f" early; {cost:.2f} s a lap.",
-        f"{len(shares)} upshifts at full throttle in {len(laps)} laps",
-    )]  # fmt: skip
+    costs, sure = (
+        np.array([split_zones(lap, gain_time(lap, find_lost_pull(car, lap, weaker)), corners) for lap in laps])
+        for weaker in (0.0, doubt)
+    )
+    model = float((costs - sure).sum(axis=1).mean()) + MODEL_ERROR * float(costs.sum(axis=1).mean())
+    shifts = [(gear, speed) for lap in laps for gear, speed in list_upshifts(lap, car) if gear <= len(best)]
+    advice, evidence = "Use a lower gear out of the corners", "gears at full throttle"
+    if len(shifts) >= LEAST_SHIFTS:
+        share = float(np.median([speed / best[gear - 1] for gear, speed in shifts]))
+        if share > EARLY_SHARE:
+            return []
+        later = float(np.median([best[gear - 1] - speed for gear, speed in shifts])) / KMH
+        advice = (f"Change up later: at {share:.0%} of the speed at which the next gear pulls harder, some"
+                  f" {later:.0f} km/h too early")  # fmt: skip
+        evidence = f"{len(shifts)} upshifts at full throttle in {len(laps)} laps"
+    return make_pattern("shifting", costs, model, advice, evidence)
 
 
-def list_upshifts(lap: LocatedLap) -> list[tuple[int, float]]:
+def find_lost_pull(car: CarParams, lap: LocatedLap, weaker: float = 0.0) -> Array:
+    """Return by how much more (rows,) m/s^2 the best gear would pull; NaN off full throttle.
+
+    A gear whose shift is near is no better one.
+
+    Args:
+        car: learned, or named.
+        lap: the person's.
+        weaker: share by which lower gears may pull less than the car's file says.
+    """
+    gears, speed = read_gears(lap, car), lap.channels["speed"]
+    drag = 0.5 * car.aero.air_density * car.aero.drag_area * SPEEDS**2
+    longest = [*(HYSTERESIS * v for v in upshift_speeds(car)), math.inf]
+    more = np.where(find_full_throttle(lap) & np.isfinite(gears) & np.isfinite(speed), 0.0, math.nan)
+    lower = np.full(len(SPEEDS), -math.inf)
+    for gear in range(1, car.gearbox.top_gear + 1):
+        force, mass = np.array([car.drive_force(float(v), gear) for v in SPEEDS]), car.effective_mass(gear)
+        rows = np.isfinite(more) & (gears == gear)
+        more[rows] = np.interp(speed[rows], SPEEDS, np.maximum(lower - (force - drag) / mass, 0.0))
+        pull = ((1.0 - weaker) * force - drag) / mass
+        lower = np.maximum(lower, np.where(longest[gear - 1] > SPEEDS, pull, -math.inf))
+    throttle: Array = np.nan_to_num(lap.channels["throttle"])
+    return more * throttle
+
+
+def read_gears(lap: LocatedLap, car: CarParams) -> Array:
+    """Return the gear of each row (rows,): the recorded one, else that whose ratio the engine's speed shows."""
+    gear = lap.channels["gear"]
+    if np.isfinite(gear).any():
+        return np.round(gear)
+    engine, speed = lap.channels["engine_speed"], np.maximum(lap.channels["speed"], 1.0)
+    ratios = np.log([car.engine_speed(1.0, number) for number in range(1, car.gearbox.top_gear + 1)])
+    shown = np.log(np.maximum(engine, 1.0) / speed)
+    nearest = np.abs(shown[:, None] - ratios).argmin(axis=1) + 1.0
+    return np.where(np.isfinite(shown), nearest, math.nan)
+
+
+def list_upshifts(lap: LocatedLap, car: CarParams) -> list[tuple[int, float]]:
     """Return gear and speed (m/s) before each upshift at full throttle."""
-    gear, speed, throttle = (lap.channels[name] for name in ("gear", "speed", "throttle"))
+    gear, speed, throttle = read_gears(lap, car), lap.channels["speed"], lap.channels["throttle"]
     found = []
     for row in np.flatnonzero(np.diff(gear) == 1.0).tolist():
         before = (lap.time >= lap.time[row] - BEFORE_S) & (lap.time <= lap.time[row])
-        if gear[row] >= 1.0 and float(np.nanmin(throttle[before])) >= FULL_THROTTLE:
+        if gear[row] >= 1.0 and float(np.nanmin(throttle[before])) >= FULL:
             found.append((int(gear[row]), float(speed[row])))
     return found
-
-
-def measure_shift_cost(car: CarParams, gear: int, speed: float, best: float) -> float:
-    """Return what a shift at `speed` instead of `best` (m/s) costs, s."""
-    if speed >= best:
-        return 0.0
-    speeds: Array = np.linspace(speed, best, 20)
-
-    def pace(number: int) -> Array:
-        pull = np.array([car.drive_force(float(v), number) for v in speeds])
-        drag = 0.5 * car.aero.air_density * car.aero.drag_area * speeds**2
-        return car.effective_mass(number) / np.maximum(pull - drag, 1.0)  # s per m/s
-
-    return float(np.trapezoid(np.maximum(pace(gear + 1) - pace(gear), 0.0), speeds))

@@ -95,10 +95,15 @@ class Course:
         """The speeds of a lap along `line` from a standing start."""
         return self.plan_speeds(self.line, start=0.0)
 
-    def plan_speeds(self, line: Road, *, start: float, margin: float = GRIP_MARGIN) -> SpeedProfile:
-        """Return the speeds along a line from `start` m/s at its first row; negative for a flying lap."""
+    def plan_speeds(
+        self, line: Road, *, start: float, margin: float = GRIP_MARGIN, limits: Envelope | None = None
+    ) -> SpeedProfile:
+        """Return the speeds along a line from `start` m/s at its first row; negative for a flying lap.
+
+        `limits` take the place of the envelope.
+        """
         rows = path_shapes(line)
-        return compute_profile(rows, line.spacing, line.closed, self.envelope, start=start, margin=margin)
+        return compute_profile(rows, line.spacing, line.closed, limits or self.envelope, start=start, margin=margin)
 
 
 def path_shapes(line: Road) -> NDArray[np.float64]:
