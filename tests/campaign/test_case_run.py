@@ -131,3 +131,11 @@ def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):
     (tmp_path / "cases").write_text("")
     with pytest.raises(UsageError, match="cannot make the folder"):
         make_store(tmp_path)
+
+
+def test_all_results_of_a_folder_are_listed_without_what_is_none(tmp_path):
+    store = CaseStore(tmp_path, int)
+    for case in (1, 2):
+        store.store_result(fingerprint_case(case), case, 10 * case)
+    (tmp_path / "a.json").write_text("{")
+    assert sorted(store.list_results()) == [10, 20]

@@ -2,6 +2,12 @@ import pytest
 from helpers.compared_drives import record_laps
 
 
+@pytest.fixture(autouse=True)
+def recordings(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRAILBRAKE_RECORDINGS", str(tmp_path / "recordings"))
+    return tmp_path / "recordings"
+
+
 @pytest.fixture
 def drives(tmp_path):
     return [record_laps(tmp_path / f"{name}.mcap", laps=3, driver="me")[0] for name in ("one", "two")]
@@ -48,3 +54,22 @@ def test_laps_that_are_not_of_the_named_track_are_refused_with_the_distance(cli,
     lines = cli("coach", *drives, "--track", "pinegrove", "--no-limit", "--no-page").out.splitlines()
     assert "not driven on this track" in " ".join(line.strip() for line in lines)
     assert any(line.startswith("your best") for line in lines)
+
+
+def test_sessions_are_listed_at_80_columns_and_as_one_object(cli, drives, monkeypatch):
+    assert cli("coach", "--history").out == "no session has been coached yet\n"
+    cli("coach", *drives, "--no-limit", "--no-page")
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = cli("coach", "--history").out.splitlines()
+    assert lines[0] == "point on stadium"
+    assert lines[2].split()[-2:] == ["no", "habit"]
+    (session,) = cli("coach", "--history", "--json").object["sessions"]
+    assert (session["laps"], session["worked_on"]) == (4, None)
+    assert "expected no recordings beside it" in cli("coach", drives[0], "--history").error
+
+
+def test_a_session_that_cannot_be_kept_is_one_line_and_is_coached(cli, drives, recordings):
+    recordings.write_text("a file where the folder should be")
+    said = cli("coach", drives[0], "--no-limit")
+    assert (said.code, said.out.splitlines()[0]) == (0, "laps used: 2, recordings: 1")
+    assert [line for line in said.err if line.startswith("this session is not kept: ")]

@@ -3,13 +3,16 @@
 import math
 import threading
 from io import BytesIO
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from helpers.browser import Browser, find
+from helpers.coached_laps import make_circle_target
 from PIL import Image as Picture
 
 from trailbrake.cars.car_library import load_car
+from trailbrake.dashboard.coach_choice import NO_RESULT, CoachChoice
 from trailbrake.dashboard.live_view import LiveView
 from trailbrake.dashboard.options import PageAccess
 from trailbrake.drivers.manual import Driver
@@ -258,6 +261,68 @@ def test_the_road_is_drawn_in_three_dimensions_or_the_map_remains(tab):
         tab.wait("sceneView.view.drawn > window.drawnBefore + 2", 60)
         tab.evaluate("chooseView('map')")
     assert tab.complaints == []
+
+
+class Coached:
+    """A page of a person who is coached on a circle; `place` puts the car somewhere and waits until the page has it."""
+
+    def __init__(self, browser, page, choice, road):
+        self.browser, self.road, self.time = browser, road, 0.0
+        link = SimpleNamespace(counters=LinkCounters(), ACCEPTS=frozenset())
+        self.tap = page.start_view({"sim": "test"}, link, None, road, None, coach=choice)
+        browser.open(page.url)
+
+    def place(self, s, speed=20.0, others=()):
+        self.time += 0.1
+        x, y, z, yaw = self.road.points([s], 0.0)[0]
+        state = CarState(time=self.time, x=x, y=y, z=z, yaw=yaw, speed=speed, lap=1, lap_time=s / speed, others=others)
+        self.tap.tick(state, Controls())
+        self.tap.update()
+        self.browser.wait(f"value('state', 'time') === {self.time} && value('pace', 'lap_distance') > {s - 1.0}")
+
+    def text(self, name):
+        return self.browser.evaluate(f"byId('{name}').textContent")
+
+
+def test_a_person_is_coached_by_times_words_and_beeps_and_in_silence_beside_others(browser):
+    road, target = make_circle_target()
+    point = target.corners[0].brakes["best"]
+    with LiveView(SilentListener()) as page:
+        coached = Coached(browser, page, CoachChoice(target), road)
+        coached.place(300.0)
+        browser.wait("byId('delta-limit').textContent === '+7.50'")
+        assert (coached.text("hint"), coached.text("coach-line")) == ("T1: Brake later", "")
+        assert not browser.evaluate("byId('beeps').checked || byId('speech').checked"), "silent unless it is wanted"
+        browser.evaluate("window.done = []; playBeep = (k) => done.push(k); speak = (text) => done.push(text)")
+
+        def approach(**others):
+            browser.evaluate("done.length = 0")
+            coached.place(0.75 * road.length, **others)
+            for left in (2.0, 1.52, 1.2, 1.02, 0.8, 0.52, 0.3, 0.02):
+                coached.place(point - 20.0 * left, **others)
+            return browser.evaluate("done")
+
+        assert approach() == []
+        browser.evaluate("byId('beeps').click(); byId('speech').click()")
+        browser.wait("live.sound === 'you'")
+        assert approach() == ["Brake later", 3, 2, 1, 0]
+        assert browser.evaluate("byId('countdown').querySelectorAll('.lit').length") == 4
+        x, y, _ = road.point(point - 20.0)
+        assert approach(others=[OtherCar(index=1, x=x, y=y), OtherCar(index=2, x=-y, y=x)]) == []
+        assert browser.complaints == []
+        browser.open("about:blank")  # no page tries a server again that is gone
+
+
+def test_without_a_result_the_page_says_so_and_has_no_limit(browser):
+    road, _ = make_circle_target()
+    with LiveView(SilentListener()) as page:
+        coached = Coached(browser, page, CoachChoice(None, NO_RESULT), road)
+        coached.place(10.0)
+        browser.wait("!byId('coach').hidden")
+        assert coached.text("coach-line") == NO_RESULT
+        assert browser.evaluate("byId('limit-box').hidden && byId('countdown').hidden")
+        assert browser.complaints == []
+        browser.open("about:blank")  # no page tries a server again that is gone
 
 
 def test_a_tablet_watches_and_a_wrong_token_is_one_line(browser, drive):

@@ -118,7 +118,7 @@ def test_every_part_of_the_page_is_there_and_needs_no_network(shown):
     parts = [
         piece.split('"')[1] for piece in text.split() if piece.startswith(("src=", "href=")) and "data:" not in piece
     ]
-    assert len(parts) == 15
+    assert len(parts) == 16
     for part in parts:
         body, _ = get(shown.server.url + part)
         assert len(body) > 100
@@ -195,6 +195,18 @@ def test_another_device_watches_only(opened):
         own.answer(0.0, wants=1.0, throttle=0.5)
         for seat in iter(lambda: own.text("seat"), "you"):
             assert seat == "free"
+
+
+def test_one_page_at_a_time_beeps_and_a_tablet_may_take_that_over(opened):
+    with Page(opened.server.url) as own:
+        with Page(opened.server.outer_url) as tablet:
+            assert own.text("sound") == tablet.text("sound") == "free"
+            own.socket.send('{"action": "sound", "values": [1]}')
+            assert (own.text("sound"), tablet.text("sound")) == ("you", "another")
+            tablet.socket.send('{"action": "sound", "values": [1]}')
+            assert (own.text("sound"), tablet.text("sound")) == ("another", "you")
+            own.socket.send('{"action": "sound", "values": [0]}')  # it has nothing to give back
+        assert own.text("sound") == "free", "a page that is closed beeps no longer"
 
 
 def test_with_control_the_first_device_drives_and_a_second_one_watches(closing):

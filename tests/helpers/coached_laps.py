@@ -5,11 +5,13 @@ from functools import cache
 
 import numpy as np
 
+from helpers.roads import circle
 from trailbrake.analysis.comparison import find_zones, measure_zones
 from trailbrake.analysis.lap_location import CommonLine
 from trailbrake.analysis.reference_line import make_line
 from trailbrake.cars.car_library import load_car
 from trailbrake.coaching.pace_model import build_pace_model, plan_lap
+from trailbrake.coaching.target_laps import TargetCorner, TargetLaps
 from trailbrake.planning.course import Course
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track_library import load_track
@@ -62,3 +64,17 @@ def make_model(laps):
     course, common = make_place()
     times = measure_zones(laps, make_corners())
     return build_pace_model(course, common, make_corners(), np.median(times, axis=0)), times
+
+
+def make_circle_target():
+    """Return a circle of 150 m as a road, and target laps on it at 30, 32 and 40 m/s."""
+    road = circle(radius=150.0).road
+    s = np.linspace(0.0, road.length, 201)
+    x, y, _, _ = road.points(s, 0.0).T
+    marks = [share * road.length for share in (0.3, 0.4, 0.45, 0.5, 0.7, 0.8, 1.0)]
+    corners = [TargetCorner("T1", marks[0], marks[3], marks[4], "Brake later", {"best": marks[1], "limit": marks[2]}),
+               TargetCorner("T2", marks[4], marks[5], marks[6], "", {})]  # fmt: skip
+    times = {"best": s / 30.0, "ideal": s / 32.0, "limit": s / 40.0}
+    return road, TargetLaps("circle", True, s.tolist(), x.tolist(), y.tolist(),
+                            {name: each.tolist() for name, each in times.items()}, np.column_stack([x, y]).tolist(),
+                            corners, 700.0)  # fmt: skip

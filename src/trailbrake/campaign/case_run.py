@@ -5,7 +5,7 @@
 
 import hashlib
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,7 +78,15 @@ class CaseStore(Generic[Result]):
 
     def read_result(self, fingerprint: str) -> Result | None:
         """Return the result of a case; None where it has none, or none that can be used: it is run again."""
-        path = self._find_file(fingerprint)
+        return self._read_file(self._find_file(fingerprint))
+
+    def list_results(self) -> Iterator[Result]:
+        """Yield the results in the folder; files that hold none that can be used are left out."""
+        for path in sorted(self._folder.glob("*.json")):
+            if (result := self._read_file(path)) is not None:
+                yield result
+
+    def _read_file(self, path: Path) -> Result | None:
         if not is_regular_file(path):
             return None
         try:

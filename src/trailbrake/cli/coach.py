@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from trailbrake.cli.output import JsonFlag, OpenFlag, format_lap_time, open_page, print_json, print_notice
+from trailbrake.cli.output import (
+    JsonFlag,
+    OpenFlag,
+    format_lap_time,
+    open_page,
+    print_json,
+    print_notice,
+    print_table,
+)
 from trailbrake.cli.runs import find_recording
 from trailbrake.cli.terminal_progress import TaskProgress
 from trailbrake.coaching.options import CoachOptions
@@ -17,15 +25,17 @@ if TYPE_CHECKING:
 
     from trailbrake.analysis.comparison import DriveChoice
     from trailbrake.coaching.coach_session import CoachReport
+    from trailbrake.coaching.coached_sessions import CoachedSession
 
 WIDTH = 79
 ROWS_UNUSED = 6
 
 
 def coach(
-    drives: Annotated[list[str], Parameter(consume_multiple=True)],
+    drives: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
     *,
     options: Annotated[CoachOptions | None, Parameter(name="*")] = None,
+    history: bool = False,
     open: OpenFlag = False,
     json: JsonFlag = False,
 ) -> None:
@@ -35,20 +45,25 @@ def coach(
         drives: recordings of one person in one car on one road: files, runs by id, `last` or `best`; laps of other
             tools as well.
         options: road, car and page.
+        history: list the sessions that were coached: times, what was worked on, and what it has gained since.
         open: open the page in the browser.
         json: print one JSON object on stdout.
     """
     from trailbrake.coaching.coach_page import describe_report, write_coach_page
     from trailbrake.coaching.coach_session import coach_laps
 
+    if history:
+        _show_history(drives, json)
+        return
     options = options or CoachOptions()
-    choices, refused = _open_drives(drives)
+    choices, refused = _open_drives(drives or [])
     with TaskProgress("coaching", wanted=not json):
         report = coach_laps(choices, options, print_notice)
     page = None
+    sessions = _keep_session(report) if report.chosen.laps else []
     if options.page and report.chosen.laps:
         first = choices[0].recording.path
-        page = write_coach_page(report, options.out or first.with_name(f"{first.stem}_coach.html"))
+        page = write_coach_page(report, options.out or first.with_name(f"{first.stem}_coach.html"), sessions)
     open_page(page, open)
     if json:
         print_json({**describe_report(report), "refused": refused, "page": page and str(page)})
@@ -57,6 +72,39 @@ def coach(
         print(replace_controls(line))
     if page is not None:
         print(page)
+
+
+def _keep_session(report: "CoachReport") -> "list[CoachedSession]":
+    from trailbrake.coaching.coached_sessions import keep_session
+
+    try:
+        return keep_session(report)
+    except TrailbrakeError as error:
+        print_notice(f"this session is not kept: {error}")
+        return []
+
+
+def _show_history(drives: list[str] | None, json: bool) -> None:
+    from trailbrake.coaching.coached_sessions import list_sessions
+    from trailbrake.coaching.session_table import SESSION_HEADS, list_session_rows
+
+    if drives:
+        raise UsageError("recordings to coach, or the sessions that were coached", where="--history",
+                         expected="no recordings beside it", got=drives[0])  # fmt: skip
+    sessions = list_sessions()
+    if json:
+        from msgspec import to_builtins
+
+        print_json({"sessions": [{**to_builtins(session), "target": None} for session in sessions]})
+        return
+    for place in sorted({(session.car, session.track) for session in sessions}):
+        own = [session for session in sessions if (session.car, session.track) == place]
+        title = " on ".join(
+            name or f"{what} without a name" for name, what in zip(place, ("a car", "a road"), strict=True)
+        )
+        print_table(title, SESSION_HEADS, list_session_rows(own))
+    if not sessions:
+        print("no session has been coached yet")
 
 
 def _open_drives(names: list[str]) -> "tuple[list[DriveChoice], list[str]]":

@@ -6,6 +6,7 @@ escaped here or set as text by the script, never as markup.
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,7 +25,9 @@ from trailbrake.analysis.lap_location import LocatedLap
 from trailbrake.analysis.lap_table import format_lap_time
 from trailbrake.analysis.report import DECIMALS, write_page
 from trailbrake.coaching.coach_session import CoachReport, CornerGap
+from trailbrake.coaching.coached_sessions import CoachedSession
 from trailbrake.coaching.corner_findings import Habit
+from trailbrake.coaching.session_table import render_sessions
 from trailbrake.errors import UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.pages.rendering import REPORT_STYLES, escape_html, escape_script, render_page
@@ -42,20 +45,25 @@ _FIGURES = (("brake_point", 1.0), ("turn_in", 1.0), ("min_speed", 1.0 / KMH), ("
             ("exit_speed", 1.0 / KMH))  # fmt: skip
 
 
-def write_coach_page(report: CoachReport, out: Path) -> Path:
+def write_coach_page(report: CoachReport, out: Path, sessions: Sequence[CoachedSession] = ()) -> Path:
     """Write the page to `out` and return where it is.
+
+    Args:
+        report: with laps.
+        out: the page.
+        sessions: of this car and road, oldest first, for the trend.
 
     Raises:
         UsageError: `out` cannot be written, or is one of the recordings.
     """
     if out.resolve() in [path.resolve() for drive in report.chosen.drives for path in drive.recording.paths]:
         raise UsageError("the page would overwrite a recording", where=str(out), hint="give another --out")
-    write_page(render_coach_page(report), out, "coach's page")
+    write_page(render_coach_page(report, sessions), out, "coach's page")
     return out
 
 
-def render_coach_page(report: CoachReport) -> str:
-    """Return the page of a report with laps."""
+def render_coach_page(report: CoachReport, sessions: Sequence[CoachedSession] = ()) -> str:
+    """Return the page of a report with laps; arguments are those of `write_coach_page`."""
     data = json.dumps(make_chart_data(_make_comparison(report)), separators=(",", ":"), allow_nan=False)
     about = report.chosen.drives[0].recording.about
     place = " on ".join(str(about[name]) for name in ("car", "track") if about.get(name))
@@ -70,7 +78,9 @@ def render_coach_page(report: CoachReport) -> str:
         f"<section class='times'>{_times_html(report)}</section>",
         corners=_corners_html(report),
         diagram=_envelope_html(report),
-        details=_laps_html(report) + "".join(f"<p class='note'>{escape_html(note)}</p>" for note in report.notes),
+        details=render_sessions(sessions)
+        + _laps_html(report)
+        + "".join(f"<p class='note'>{escape_html(note)}</p>" for note in report.notes),
         data=escape_script(data),
     )  # fmt: skip
 

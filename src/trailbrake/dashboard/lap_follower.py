@@ -138,10 +138,16 @@ def _round_known(value: float) -> float | None:
 
 @dataclass(slots=True)
 class LapPace:
-    """The lap under way beside the best one."""
+    """The lap under way beside the best one, and beside those of the coach."""
 
     lap_distance: float = quantity("m", "along the road since the start line")
     delta: float = quantity("s", "lost to the best lap so far, negative where gained")
+    delta_ideal: float = quantity("s", "lost to the best sections together so far")
+    delta_limit: float = quantity("s", "lost to the limit lap so far")
+    brake_best: float = quantity("s", "until the place where the best lap brakes, at this speed", lo=0.0)
+    brake_limit: float = quantity("s", "until the place where the limit lap brakes, at this speed", lo=0.0)
+    coach_corner: float = quantity("1", "the next of the coach's corners, from 0", lo=0.0)
+    battle: float = quantity("1", "1 while another car is near", lo=0.0, hi=1.0)
 
 
 class LapFollower:
@@ -149,6 +155,12 @@ class LapFollower:
 
     Args:
         road: the track; without one the distance is the way driven.
+
+    Attributes:
+        best: the best lap; None before there is one.
+        newest_lap: the path of the lap that finished last; None where it was not seen whole.
+        offset: m left of the road's middle; NaN without a road.
+        pace: of the lap under way.
     """
 
     def __init__(self, road: Road | None) -> None:
@@ -162,6 +174,8 @@ class LapFollower:
         self._lap_clock, self._lap = LapClock(), math.nan
         self._finished: list[tuple[LapRecord, LapPath | None]] = []  # each with the best one before it
         self.best: LapPath | None = None
+        self.newest_lap: LapPath | None = None
+        self.offset = math.nan
         self.pace = LapPace()
 
     def add_sample(self, state: CarState, clock: float) -> int:
@@ -202,7 +216,7 @@ class LapFollower:
     def _measure_distance(self, state: CarState) -> float:
         x, y = state.x, state.y
         if self._road is not None and math.isfinite(x + y):
-            place, _, self._row = self._road.locate(x, y, self._row)
+            place, self.offset, self._row = self._road.locate(x, y, self._row)
             length = self._road.length
             if self._road.closed and not self._rows and place > 0.5 * length:
                 return place - length  # before the line
@@ -220,9 +234,10 @@ class LapFollower:
                      if len(rows) > 1 and abs(rows[-1][0] - record.time_s) < _SAME_LAP_S
                      and abs(rows[0][_DISTANCE]) < START_WINDOW), None)  # fmt: skip
         self._finished.append((record, self.best))
+        self.newest_lap = None
         if rows is None:
             return []
-        lap = LapPath.from_samples(record.number, record.time_s, np.array(rows))
+        self.newest_lap = lap = LapPath.from_samples(record.number, record.time_s, np.array(rows))
         corners = compare_corners(self._spans, lap, self.best)
         if record.valid and (self.best is None or record.time_s < self.best.time_s):
             self.best = lap

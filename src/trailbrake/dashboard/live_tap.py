@@ -14,8 +14,10 @@ from operator import attrgetter
 from typing import Any, NamedTuple, Protocol
 
 from trailbrake.dashboard import page_messages
+from trailbrake.dashboard.coach_choice import CoachChoice
 from trailbrake.dashboard.frame_source import Frame, FrameHistory, PageRequest
 from trailbrake.dashboard.lap_follower import LapFollower, LapPace
+from trailbrake.dashboard.live_coach import LiveCoach
 from trailbrake.laps import LapRecord
 from trailbrake.observe.path_curvature import find_path_bend
 from trailbrake.roles import Driver, HasDebugValues, HasGains, LinkCounters
@@ -178,6 +180,7 @@ class LiveTap:
         road: the track; None where it is not known.
         publish: takes the kind and the value of messages for pages, in the server's thread: the corners of a finished
             lap, and how many of the last laps are undone.
+        coach: what the laps are measured against; None: against the best one alone.
 
     Attributes:
         newest: the newest state and controls, and when they arrived; None before the first.
@@ -195,12 +198,15 @@ class LiveTap:
         driver: Driver | None = None,
         road: Road | None = None,
         publish: Callable[[str, Any], None] = lambda kind, value: None,
+        *,
+        coach: CoachChoice | None = None,
     ) -> None:
         self._clock, self._link, self._driver = clock, link, driver
         self._publish = publish
         self._controls = DriveControls(link, driver, road)
         # Of the server's thread alone:
-        self._history, self._follower = FrameHistory(), LapFollower(road)
+        self._history = FrameHistory()
+        self._follower = LapFollower(road) if coach is None else LiveCoach(road, coach)
         self._finished_laps: deque[LapRecord] = deque()  # from the drive's thread to the server's
         self.history_count = 0
         self.newest: tuple[CarState, Controls, float] | None = None
@@ -306,6 +312,11 @@ class LiveTap:
     def pace(self) -> LapPace:
         """The lap under way beside the best one, as of the last `update`."""
         return self._follower.pace
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the car has left the road of what it is coached by, as of the last `update`."""
+        return isinstance(self._follower, LiveCoach) and self._follower.is_elsewhere
 
     @property
     def debug_image(self) -> Any:

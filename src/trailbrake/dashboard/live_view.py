@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import CarParams
 from trailbrake.dashboard import page_messages
+from trailbrake.dashboard.coach_choice import CoachChoice
 from trailbrake.dashboard.frame_source import FrameSource
 from trailbrake.dashboard.live_tap import LiveTap
 from trailbrake.dashboard.options import OWN_PAGE, PageAccess
@@ -309,6 +310,7 @@ class LiveView:
         line: Road | None,
         *,
         car: CarParams | None = None,
+        coach: CoachChoice | None = None,
     ) -> LiveTap:
         """Start to show the samples of a link.
 
@@ -319,14 +321,16 @@ class LiveView:
             road: the track; None where it is not known.
             line: the planned line.
             car: a model of the car; None where it is not known.
+            coach: what a person is coached by; None: by nothing.
         """
         by_hand = isinstance(driver, HandDriven)
         if isinstance(driver, HandDriven):
             driver.hands = self._state.control_lease.newest_input
-        self._tap = LiveTap(steady_clock.now, link, driver, road, self._state.publish_text)
+        self._tap = LiveTap(steady_clock.now, link, driver, road, self._state.publish_text, coach=coach)
         if isinstance(self._listener, ShowsSamples):
             self._listener.show_samples(self._tap)
         header = page_messages.build_header(about, road, line, by_hand)
+        header["coach"] = None if coach is None else coach.describe()
         self._start_source(self._tap, header, road, None if line is None else line.table[:, :2], car)
         return self._tap
 

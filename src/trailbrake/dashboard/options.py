@@ -1,6 +1,11 @@
 """Options of the live page; the command line makes its flags from these."""
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from cyclopts import Parameter
+
+CoachFlag = Annotated[tuple[str, ...] | None, Parameter(consume_multiple=True)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +52,8 @@ class WatchOptions(PageAccess):
         seconds: of wall time; 0 = until stopped.
         camera: window:TITLE shows the game's window on the page too, as `drive --camera` takes it.
         signals: names of docs/signals.md to show too, or patterns as `forza.*`; `all` for every signal.
+        coach: coach the person who drives, by a session of `trailbrake coach --history`: its date or how that begins,
+            or `last`; without a value the newest one of this road and car.
     """
 
     sim: str = "forza"
@@ -55,6 +62,7 @@ class WatchOptions(PageAccess):
     seconds: float = 0.0
     camera: str = ""
     signals: tuple[str, ...] = ()
+    coach: CoachFlag = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -52,8 +52,8 @@ JOIN_TIMEOUT_S = 5.0  # s for which close() waits for the thread
 WRONG_DATA, FOREIGN_ORIGIN, DRIVE_ENDED, TOO_MANY_PAGES = 1007, 1008, 1001, 1013  # close codes, RFC 6455 section 7.4.1
 _MEDIA_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 _PAGE_FILES = (
-    "live.css", "wire.js", "maps.js", "dash.js", "strips.js", "panels.js", "controls.js", "hands.js", "main.js",
-    "scene.js", "scene/main.js", "scene/road.js", "scene/cars.js", "scene/cameras.js",
+    "live.css", "wire.js", "maps.js", "dash.js", "coach.js", "strips.js", "panels.js", "controls.js", "hands.js",
+    "main.js", "scene.js", "scene/main.js", "scene/road.js", "scene/cars.js", "scene/cameras.js",
 )  # fmt: skip
 _SHARED_FILES = (
     "theme.css", "basics.js", "map.js", "vendor/uPlot.iife.min.js", "vendor/uPlot.min.css",
@@ -119,6 +119,7 @@ class PageState:
         header: the text message that a page needs before the first frame; "" before the start.
         texts: text messages since the start: laps, and lines for the user.
         is_driven_by_hand: the driver is the person at the page.
+        sounding_page: number of the page that beeps and speaks; None: no page does.
         end_reason: why the drive has ended, "" as planned; None while it goes on.
         open_pages: how many are open; the server counts them.
     """
@@ -129,6 +130,7 @@ class PageState:
         self.header = self.scene = ""
         self.texts: list[str] = []
         self.is_driven_by_hand = False
+        self.sounding_page: int | None = None
         self.end_reason: str | None = None
         self.open_pages = 0
 
@@ -195,7 +197,7 @@ class _PageConnection:
         self._header, self._restarts, self._histories = "", -1, -1  # none is sent yet
         self._controls_text, self._refusal = "", ""
         self._pictures: list[Any] = [None, None]  # the last of each kind; kept alive: no other object gets its id
-        self._lease_text = ""
+        self._lease_text = self._sound_text = ""
         self._lines: tuple[DebugLine, ...] = ()  # the last that were sent; kept alive, as the pictures
 
     async def serve_page(self) -> None:
@@ -206,6 +208,7 @@ class _PageConnection:
         for task in left:
             task.cancel()
         self._state.control_lease.release_control(self._number)
+        self._set_sound(False)
         results = await asyncio.gather(*done, *left, return_exceptions=True)
         for result in results:
             if isinstance(result, Exception) and not isinstance(result, WebSocketDisconnect | RuntimeError | OSError):
@@ -230,8 +233,15 @@ class _PageConnection:
             else:
                 self._state.control_lease.request_control(self._number, manual_input)
 
+    def _set_sound(self, wanted: bool) -> None:
+        """Let this page alone beep and speak, or no longer."""
+        if wanted or self._state.sounding_page == self._number:
+            self._state.sounding_page = self._number if wanted else None
+
     def _execute_request(self, request: PageRequest) -> None:
-        if not self._may_control:
+        if request.action == "sound":
+            self._set_sound(any(request.values))
+        elif not self._may_control:
             self._refusal = WATCHES_ONLY
         elif self._state.source is not None:
             self._refusal = self._state.source.execute_request(request) or self._refusal
@@ -272,6 +282,10 @@ class _PageConnection:
         if lease != self._lease_text:
             self._lease_text = lease
             yield page_messages.encode_text("seat", lease)
+        sound = {None: "free", self._number: "you"}.get(state.sounding_page, "another")
+        if sound != self._sound_text:
+            self._sound_text = sound
+            yield page_messages.encode_text("sound", sound)
         if state.source is None:
             return
         if state.source.lines is not self._lines:

@@ -1,20 +1,26 @@
 """`watch`: a live page of a simulator's car that another program or person drives."""
 
 import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
+from trailbrake.coaching.coached_sessions import CoachedSession, choose_sessions, list_sessions
+from trailbrake.dashboard.coach_choice import choose_target, widen_road
 from trailbrake.dashboard.live_view import LiveView
 from trailbrake.dashboard.options import WatchOptions
+from trailbrake.driving.road_monitor import RoadMonitor, WireLapScorer
 from trailbrake.driving.session.drive_setup import describe_signals, make_setup
 from trailbrake.driving.session.open_connection import open_connection
 from trailbrake.driving.session.progress import ProgressListener
 from trailbrake.driving.spec import DriveSpec, KeepSpec, LiveSite
 from trailbrake.errors import UsageError
 from trailbrake.json_types import JsonObject
-from trailbrake.laps import LapRecord
+from trailbrake.laps import LapRecord, Rewind
 from trailbrake.simulator import AnySimulator
 from trailbrake.state import Controls, Phase
 from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
+from trailbrake.tracks.road import Road
 from trailbrake.tracks.track_library import load_track
 
 
@@ -30,13 +36,16 @@ def watch_simulator(
         listener: receives messages and laps, and the samples where it ShowsSamples.
 
     Raises:
-        UsageError: no number of seconds or of a port, or a simulator whose link takes the car as soon as it listens.
+        UsageError: no number of seconds or of a port, a simulator whose link takes the car as soon as it listens, or no
+            such coached session.
         SimulatorError: the simulator is not there, or the page's port is taken.
     """
     if not 0.0 <= options.seconds < math.inf:
         raise UsageError("no number of seconds", where="--seconds", expected="0 or more", got=f"{options.seconds:g}")
     if not 0 <= options.port <= 65535:
         raise UsageError("no port", where="--port", expected="0..65535", got=str(options.port))
+    road = load_track(options.track).road if options.track else None
+    sessions: Sequence[CoachedSession] | None = None if options.coach is None else _list_sessions(options.coach)
     stopped = False
 
     def stop() -> None:
@@ -53,24 +62,58 @@ def watch_simulator(
     site = LiveSite(sim=options.sim, camera=options.camera)
     watched = DriveSpec(site=site, keep=KeepSpec(signals=options.signals))
     setup = make_setup(simulator, watched, live)
-    road = load_track(options.track).road if options.track else None
-    seen, samples = -1, 0
+    about = {"sim": simulator.name, "track": options.track or None, "signals": describe_signals(setup.signals)}
+    seen, samples, tap = -1, 0, None
     with (
         LiveView(listener, options.port, options) as page,
         handle_stop_signals(stop),
         open_connection(setup, lambda: stopped) as connection,
     ):
-        about = {"sim": simulator.name, "track": options.track or None, "signals": describe_signals(setup.signals)}
-        tap = page.start_view(about, connection.link, None, road, None)
-        began, number, clock = steady_clock.now(), float("nan"), float("nan")
+        if sessions is None:
+            tap, monitor = page.start_view(about, connection.link, None, road, None), follow_laps(road, page.show_lap)
+        began = steady_clock.now()
         while not stopped and not (options.seconds and steady_clock.now() - began >= options.seconds):
             now = connection.pacer.wait_for_sample(connection.link)
             state = connection.link.read(now)
             if state.sequence == seen or state.phase is not Phase.DRIVING:
                 continue
             seen, samples = state.sequence, samples + 1
-            if state.lap == number + 1 and clock == clock:  # without a scorer the wire's own clock counts
-                page.show_lap(LapRecord(int(number), clock, True, (), "", 0.0, 0))
-            number, clock = state.lap, state.lap_time
+            if tap is None or tap.is_elsewhere:  # where the car is says which road it is
+                choice = choose_target(sessions or [], state, road, is_named=bool(options.coach))
+                page.show_message(choice.line or f"coached by the session {choice.name}")
+                tap = page.start_view(about, connection.link, None, choice.road, None, coach=choice)
+                monitor = follow_laps(choice.road if choice.width_known else widen_road(choice.road), page.show_lap)
+                sessions = choice.others
+            monitor.tick(state, Controls())
             tap.tick(state, Controls())
-    return {"sim": simulator.name, "samples": samples, "points": len(tap.encode_path()) // 24, "page": page.url}
+    points = 0 if tap is None else len(tap.encode_path()) // 24
+    return {"sim": simulator.name, "samples": samples, "points": points, "page": page.url}
+
+
+def _list_sessions(names: tuple[str, ...]) -> list[CoachedSession]:
+    if len(names) > 1:
+        raise UsageError("a person is coached by one session", where="--coach", got=" ".join(names))
+    return choose_sessions(list_sessions(), names[0] if names else "")
+
+
+def follow_laps(road: Road | None, show_lap: Callable[[LapRecord], None]) -> RoadMonitor:
+    """Return what counts the laps of a car that another program or a person drives.
+
+    Args:
+        road: its edges count; None where it is not known: laps are those of the wire.
+        show_lap: receives each lap; one in which the simulator was rewound is not valid.
+    """
+    is_rewound = False
+
+    def mark_rewind(found: Rewind) -> None:
+        nonlocal is_rewound
+        is_rewound = found.samples > 0
+
+    def finish_lap(lap: LapRecord) -> None:
+        nonlocal is_rewound
+        show_lap(replace(lap, valid=False, invalid_reason=lap.invalid_reason or "rewound") if is_rewound else lap)
+        is_rewound = False
+
+    if road is None:
+        return WireLapScorer(finish_lap, mark_rewind)
+    return RoadMonitor(road, on_lap=finish_lap, on_rewind=mark_rewind)

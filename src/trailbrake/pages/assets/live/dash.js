@@ -9,6 +9,10 @@ function lapNumber(own) {
   const lap = live.laps.find(({ start, end }) => start <= place && place < end);
   return lap ? lap.number : "-";
 }
+function showDelta(box, delta) {
+  box.textContent = Number.isFinite(delta) ? `${delta < 0 ? "\u2212" : "+"}${Math.abs(delta).toFixed(2)}` : "-";
+  box.className = delta > 0 ? "lost" : "best";
+}
 function drawDash() {
   const speed = value("state", "speed"), gear = value("state", "gear"), time = value("health", "lap_clock"), delta = value("pace", "delta");
   byId("speed").textContent = Number.isFinite(speed) ? (speed * KMH).toFixed(0) : "-";
@@ -16,8 +20,7 @@ function drawDash() {
   byId("lap-number").textContent = lapNumber(value("state", "lap"));
   byId("lap-time").textContent = clock(Number.isFinite(time) ? time : null);
   byId("delta-box").hidden = !Number.isFinite(delta) && !byId("delta").textContent.includes(".");
-  byId("delta").textContent = Number.isFinite(delta) ? `${delta < 0 ? "\u2212" : "+"}${Math.abs(delta).toFixed(2)}` : "-";
-  byId("delta").className = delta > 0 ? "lost" : "best";
+  showDelta(byId("delta"), delta);
   drawEngine(value("state", "engine_speed"), value("state", "max_engine_speed") || (live.header.limiter_rpm * Math.PI) / 30);
   const steer = supplied("steer");
   for (const name of ["throttle", "brake"]) byId(`${name}-bar`).style.transform = `scaleY(${supplied(name) || 0})`;

@@ -35,6 +35,7 @@ heard.history = (doubles) => {
 heard.controls = () => drawControls();
 heard.frame = () => {
   fresh = true;
+  followCoach();
   if (!chosen && (live.frames === 1 || live.frames === WARMING)) {
     firstStrips();
     if (waitingHistory) recordHistory(waitingHistory);
@@ -132,6 +133,7 @@ function draw(at) {
   drawMap(inner(byId("map-box")));
   if (!byId("close-box").hidden || value("state", "x") === value("state", "x")) drawClose(inner(byId("close-box")));
   drawDash();
+  drawCoach();
   drawReplay();
   if (at - stripsAt >= STRIPS_EVERY) { stripsAt = at; drawStrips(); drawPanels(); }
   if (at - valuesAt >= VALUES_EVERY) { valuesAt = at; drawHealth(); drawValues(); drawWords(); }

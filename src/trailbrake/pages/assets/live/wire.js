@@ -12,6 +12,7 @@ const live = {
   frames: 0,       // seen by this page
   latency: null,   // s from the server's clock to ours, of the newest frame
   seat: "free",
+  sound: "free",   // which page beeps and speaks: "you", "another", or "free"
   laps: [],
   log: [],
   lines: [],       // what the driver draws: [x, y, x, y, 0xRRGGBB] each
@@ -57,6 +58,7 @@ function takeHeader(header) {
 function takeText(message) {
   if (message.header) return takeHeader(message.header);
   if (message.watches_only) live.watchesOnly = true;
+  if (message.sound) live.sound = message.sound;
   if (message.seat) live.seat = message.seat;
   if (message.lap) live.laps.push(message.lap);
   if (message.said) live.log.push(message.said);
