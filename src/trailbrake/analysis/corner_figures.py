@@ -83,7 +83,7 @@ def measure_corner(lap: LocatedLap, corner: Corner) -> CornerFigures:
         brake_point=brake_point,
         brake_end=brake_end,
         brake_peak=brake_peak,
-        turn_in=_find_turn_in(s, channels["steer"] * corner.sign, inside, slowest),
+        turn_in=_find_turn_in(s, channels["steer"] * corner.sign, inside),
         min_speed=float(speed[slowest]),
         min_speed_at=float(s[slowest]),
         throttle_point=throttle_point,
@@ -173,7 +173,7 @@ def _find_throttle(s: Array, throttle: Array, slowest: int) -> tuple[float, floa
     return point, _cross(s, throttle, slowest + int(full[0]), THROTTLE_FULL) if len(full) else math.nan
 
 
-def _find_turn_in(s: Array, steer: Array, inside: NDArray[np.int64], slowest: int) -> float:
+def _find_turn_in(s: Array, steer: Array, inside: NDArray[np.int64]) -> float:
     """Return where the steer into the corner passes TURN_IN of its largest value, NaN where that is not known."""
     around = steer[inside]
     if not _is_known(around) or not float(np.nanmax(around)) > 0.0:
