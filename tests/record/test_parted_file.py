@@ -16,7 +16,7 @@ from helpers.synthetic_drives import state_at
 from mcap.reader import make_reader
 
 from trailbrake.errors import UsageError
-from trailbrake.record import Recorder, Recording, ThreadedRecorder, parted_file
+from trailbrake.record import Recorder, Recording, parted_file, write_in_thread
 from trailbrake.record.parted_file import ONE_FILE, PartLimits, make_part_limits
 
 
@@ -138,7 +138,7 @@ def test_a_disk_that_refuses_the_next_file_ends_the_recording_and_not_the_drive(
 
     recorder = Recorder(tmp_path / "a.mcap", limits=PartLimits(seconds=10.0, bytes=0))
     monkeypatch.setattr(parted_file, "create_file", refuse)
-    tap = ThreadedRecorder(recorder) if threaded else recorder
+    tap = write_in_thread(recorder) if threaded else recorder
     tap.start({"sim": "synthetic"})
     for i in range(TICKS):
         tick(tap, i)
@@ -160,7 +160,7 @@ def test_the_drive_does_not_wait_for_a_slow_change_of_files(tmp_path, monkeypatc
         return create(path)
 
     monkeypatch.setattr(parted_file, "create_file", create_late)
-    recorder = ThreadedRecorder(Recorder(tmp_path / "a.mcap", limits=PartLimits(seconds=10.0, bytes=0)))
+    recorder = write_in_thread(Recorder(tmp_path / "a.mcap", limits=PartLimits(seconds=10.0, bytes=0)))
     recorder.start({"sim": "synthetic"})
     for i in range(TICKS):
         tick(recorder, i)

@@ -15,7 +15,7 @@ from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
 
 from trailbrake.laps import LapRecord
-from trailbrake.record import Recorder, Recording, ThreadedRecorder
+from trailbrake.record import Recorder, Recording, write_in_thread
 from trailbrake.record.mcap_file import McapFile
 from trailbrake.state import CarState, Controls, DebugLine, Image, Pose, SimCommand
 from trailbrake.state.tables import controls_row, state_row
@@ -62,7 +62,7 @@ def test_a_full_disk_ends_the_recording_and_not_the_drive(tmp_path, room, thread
     stream.room = 100_000  # for the beginning
     recorder.sink = McapFile(stream)
     stream.room = room
-    tap = ThreadedRecorder(recorder) if threaded else recorder
+    tap = write_in_thread(recorder) if threaded else recorder
     tap.start({"sim": "synthetic"})
     for i in range(8000):
         tick(tap, i)

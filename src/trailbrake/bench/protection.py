@@ -30,7 +30,7 @@ from trailbrake.driving.session.open_connection import open_connection
 from trailbrake.driving.spec import DriveSpec, EmbeddedSite
 from trailbrake.planning.course import Course
 from trailbrake.record.recorder import MAX_TIME, Recorder
-from trailbrake.record.threaded_recorder import ThreadedRecorder
+from trailbrake.record.writer_thread import write_in_thread
 from trailbrake.roles import Tap
 from trailbrake.sims.assetto import SIMULATOR as ASSETTO
 from trailbrake.sims.forza import SIMULATOR as FORZA
@@ -117,7 +117,7 @@ def measure_ticks(simulator: AnySimulator, out: Path) -> TickCost:
     driver = load_driver(simulator.default_driver)
     driver.reset(course)
     spec = DriveSpec(site=EmbeddedSite(sim=simulator.name, track=TRACK, car=CAR), goal=Laps(0))
-    recorder = ThreadedRecorder(Recorder(out / f"{simulator.name}.mcap"))
+    recorder = write_in_thread(Recorder(out / f"{simulator.name}.mcap"))
     recorder.start({})
     scorer = RoadMonitor(course.track.road, course.line, recorder.store_lap)
     untimed = measure_untimed_checks(out)
@@ -176,7 +176,7 @@ def measure_untimed_checks(out: Path) -> float:
 
     def check_recording() -> None:  # as in Recorder.tick
         if recorder.error:
-            recorder.dropped_ticks += 1
+            return
         seconds = state.time
         if 0.0 <= seconds < MAX_TIME:
             pass

@@ -10,7 +10,6 @@ from contextlib import closing, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import TypeAlias
 
 from trailbrake.analysis.report import write_report
 from trailbrake.config import recordings_folder
@@ -22,7 +21,7 @@ from trailbrake.json_types import JsonObject
 from trailbrake.laps import LapClock, Rewind
 from trailbrake.record.parted_file import ONE_FILE, PartLimits
 from trailbrake.record.recorder import Recorder
-from trailbrake.record.threaded_recorder import ThreadedRecorder
+from trailbrake.record.writer_thread import write_in_thread
 from trailbrake.simulator import AnySimulator
 from trailbrake.simulator_tools import AnyRecorder, LinkRecorder, RawRecordOptions, RecordingSession, RecordOptions
 from trailbrake.state import CarState, Signal, applied_controls
@@ -31,7 +30,6 @@ from trailbrake.system.signals import handle_stop_signals
 from trailbrake.transport.capture.live_camera import open_live_camera
 from trailbrake.version import __version__
 
-RecorderTap: TypeAlias = Recorder | ThreadedRecorder
 WAIT_S = 0.05  # s that one wait for data lasts; the loop tests for a stop between two
 
 
@@ -133,7 +131,7 @@ def _choose_session(
 
 def _record_available(
     session: RecordingSession,
-    recorder: Recorder | ThreadedRecorder | None,
+    recorder: Recorder | None,
     camera: PictureSource | None,
     laps: LapClock,
     last: CarState,
@@ -155,7 +153,7 @@ def _record_available(
 
 def _report_events(
     session: RecordingSession,
-    recorder: RecorderTap | None,
+    recorder: Recorder | None,
     last: CarState,
     say: Callable[[str], None],
     *,
@@ -175,13 +173,13 @@ def _report_events(
 @contextmanager
 def _open_recorder(
     path: Path, wanted: bool, sim: str, source: Path | None, signals: Sequence[Signal]
-) -> Iterator[RecorderTap | None]:
+) -> Iterator[Recorder | None]:
     if not wanted:
         yield None
         return
-    plain = Recorder(path, signals=signals, limits=PartLimits() if source is None else ONE_FILE)
-    # Live, a slow disk must not delay the socket; a file waits.
-    recorder = ThreadedRecorder(plain) if source is None else plain
+    recorder = Recorder(path, signals=signals, limits=PartLimits() if source is None else ONE_FILE)
+    if source is None:  # live: a slow disk must not delay the socket; a file waits
+        write_in_thread(recorder)
     recorder.start(
         {"sim": sim, "live": source is None, "source": source.name if source is not None else None,
          "trailbrake": __version__, "python": platform.python_version(), "system": platform.system(),

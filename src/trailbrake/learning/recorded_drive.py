@@ -30,7 +30,7 @@ from trailbrake.learning.identification.planned_car import (
     measure_sideslip,
 )
 from trailbrake.record.recorder import Recorder
-from trailbrake.record.threaded_recorder import ThreadedRecorder
+from trailbrake.record.writer_thread import write_in_thread
 from trailbrake.roles import Driver
 from trailbrake.simulator import AnySimulator
 from trailbrake.state import CarState, Controls
@@ -121,11 +121,12 @@ def record_drive(
     spec = replace(spec, keep=keep)
     setup = make_setup(simulator, spec, live, [driver])
     path = recordings_folder() / f"{name}_{steady_clock.filename_timestamp()}.mcap"
-    recorders: list[Recorder | ThreadedRecorder] = []
+    recorders: list[Recorder] = []
 
     def watch_cars(connection: Connection) -> Iterator[CarWatch]:
-        plain = Recorder(path, signals=setup.signals)
-        recorder = ThreadedRecorder(plain) if spec.is_real_time else plain
+        recorder = Recorder(path, signals=setup.signals)
+        if spec.is_real_time:
+            write_in_thread(recorder)
         recorders.append(recorder)
         recorder.start(setup.describe())
         if road is not None:

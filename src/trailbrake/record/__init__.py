@@ -3,6 +3,6 @@
 from trailbrake.record.csv_export import export_csv
 from trailbrake.record.recorder import Recorder
 from trailbrake.record.recording_reader import Recording
-from trailbrake.record.threaded_recorder import ThreadedRecorder
+from trailbrake.record.writer_thread import write_in_thread
 
-__all__ = ["Recorder", "Recording", "ThreadedRecorder", "export_csv"]
+__all__ = ["Recorder", "Recording", "export_csv", "write_in_thread"]

@@ -73,6 +73,10 @@ def make_message_chunk(messages: list[tuple[int, bytes]]) -> Chunk:
 class RecordingSink(Protocol):
     """The destination of a recorder's bytes."""
 
+    @property
+    def lost_rows(self) -> int:
+        """Rows that it has accepted and not written."""
+
     def attach_file(self, name: str, media_type: str, data: bytes) -> None:
         """Store a file within the file."""
 
@@ -119,6 +123,8 @@ class McapFile:
         stream: an unbuffered binary file at its start; this object owns it.
         topics: what it may hold.
     """
+
+    lost_rows = 0
 
     def __init__(self, stream: io.RawIOBase, topics: Sequence[Topic] = TOPICS) -> None:
         self._stream, self._topics = stream, topics

@@ -71,6 +71,8 @@ class PartedFile:
         paths: the files that are kept, in order.
     """
 
+    lost_rows = 0
+
     def __init__(
         self, path: Path, stream: io.RawIOBase, topics: Sequence[Topic], limits: PartLimits | None = None
     ) -> None:

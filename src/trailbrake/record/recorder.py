@@ -83,7 +83,6 @@ class Recorder:
         path: the file that is written, the first one of a long drive.
         paths: all files of the recording so far.
         error: why recording stopped, "" while it has not.
-        dropped_ticks: ticks that are not in the file.
         sink: where the chunks go.
 
     Raises:
@@ -101,7 +100,7 @@ class Recorder:
         stream, self.path = create_file(Path(path))
         self.paths = [self.path]
         self.error = ""
-        self.dropped_ticks = 0
+        self._dropped_ticks = 0
         self._block_rows = 0  # ticks in the block
         self._sequence = 0
         self._time = 0  # ns, newest good log time
@@ -123,6 +122,11 @@ class Recorder:
             stream.close()
             self.sink = _NullSink()
             self.mark_failed(error)
+
+    @property
+    def dropped_ticks(self) -> int:
+        """Ticks that are not in the file."""
+        return self._dropped_ticks + self.sink.lost_rows
 
     def mark_failed(self, error: Exception) -> None:
         """Stop recording and keep the reason. Later ticks are counted as dropped."""
@@ -163,7 +167,7 @@ class Recorder:
     def tick(self, state: CarState, controls: Controls) -> None:
         """Store one tick."""
         if self.error:
-            self.dropped_ticks += 1
+            self._dropped_ticks += 1
             return
         seconds = state.time
         if 0.0 <= seconds < MAX_TIME:  # false for NaN too: such a row keeps the last good log time
@@ -212,7 +216,7 @@ class Recorder:
         try:
             self.sink.append_chunk(_tick_chunk(block.tobytes(), rows))
         except OSError as error:
-            self.dropped_ticks += rows
+            self._dropped_ticks += rows
             self.mark_failed(error)
         self._sequence += rows
         self._time = int(times[-1])
@@ -278,7 +282,7 @@ class Recorder:
     def flush(self) -> None:
         """Pass everything that is held to the sink."""
         if self.error:
-            self.dropped_ticks += self._block_rows
+            self._dropped_ticks += self._block_rows
         else:
             rows = self._block_rows
             try:
@@ -292,7 +296,7 @@ class Recorder:
                     if messages:
                         self.sink.append_chunk(make_message_chunk(messages))
             except OSError as error:
-                self.dropped_ticks += rows
+                self._dropped_ticks += rows
                 self.mark_failed(error)
         self._block_rows = 0
         self._other_records, self._picture_records = [], []
@@ -360,6 +364,8 @@ class _SignalBlock:
 
 class _NullSink:
     """The sink of a recorder whose file could not be made."""
+
+    lost_rows = 0
 
     def attach_file(self, name: str, media_type: str, data: bytes) -> None:
         """Store nothing."""

@@ -17,7 +17,7 @@ from trailbrake.laps import MOVING_SPEED, LapRecord, lap_summary
 from trailbrake.planning.course import Course, UnmappedCourse, has_plan
 from trailbrake.record.file_names import safe_name
 from trailbrake.record.recorder import Recorder
-from trailbrake.record.threaded_recorder import ThreadedRecorder
+from trailbrake.record.writer_thread import write_in_thread
 from trailbrake.roles import Link, Tap
 from trailbrake.state import CarState, Controls
 from trailbrake.system import steady_clock
@@ -92,7 +92,7 @@ class CarSession:
     def __init__(
         self,
         link: Link,
-        recorder: Recorder | ThreadedRecorder,
+        recorder: Recorder,
         course: Course,
         listener: ProgressListener,
         number: int = 0,
@@ -175,7 +175,7 @@ class CarSession:
         return f"{lost}: {GONE}" if lost is not None else ""
 
 
-def make_recorder(setup: DriveSetup, course: Course, first: Path | None, number: int) -> Recorder | ThreadedRecorder:
+def make_recorder(setup: DriveSetup, course: Course, first: Path | None, number: int) -> Recorder:
     """Return the recorder of a car of a drive, with the road and the plan.
 
     Args:
@@ -194,13 +194,14 @@ def make_recorder(setup: DriveSetup, course: Course, first: Path | None, number:
         path = folder / f"{safe_name('_'.join(names))}_{steady_clock.filename_timestamp()}.mcap"
     else:
         path = first.with_stem(f"{first.stem}_car{number}")
-    plain = Recorder(path, pictures=keep.pictures, signals=setup.signals, limits=setup.part_limits)
-    recorder = ThreadedRecorder(plain) if spec.is_real_time else plain
+    recorder = Recorder(path, pictures=keep.pictures, signals=setup.signals, limits=setup.part_limits)
+    if spec.is_real_time:
+        write_in_thread(recorder)
     store_course(recorder, course)
     return recorder
 
 
-def store_course(recorder: Recorder | ThreadedRecorder, course: Course) -> None:
+def store_course(recorder: Recorder, course: Course) -> None:
     """Store the outline of a road and the plan in a recording, as far as there are such."""
     if isinstance(course, UnmappedCourse):
         return
@@ -210,7 +211,7 @@ def store_course(recorder: Recorder | ThreadedRecorder, course: Course) -> None:
         recorder.store_plan(line.stations(), line.column(RoadColumn.X), line.column(RoadColumn.Y), course.profile.speed)
 
 
-def store_road(recorder: Recorder | ThreadedRecorder, road: Road) -> None:
+def store_road(recorder: Recorder, road: Road) -> None:
     """Store the outline of a road in a recording."""
     left, right = road.edge_lines()
     recorder.store_map(road.table[:, [RoadColumn.X, RoadColumn.Y]], left[:, :2], right[:, :2], road.closed)

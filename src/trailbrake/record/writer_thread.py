@@ -1,10 +1,9 @@
-"""`ThreadedRecorder`: a recorder whose disk never delays the drive loop."""
+"""`write_in_thread`: a recorder's disk then never delays the drive loop."""
 
 import queue
 import threading
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 from trailbrake.record.mcap_file import Chunk, RecordingSink
 from trailbrake.record.recorder import Recorder
@@ -22,8 +21,8 @@ class _WriterQueue:
         self._recorder = recorder
         self._sink: RecordingSink = recorder.sink
         self._jobs: queue.Queue[_Job | None] = queue.Queue(MAX_QUEUED_CHUNKS)
-        self.dropped_rows = 0  # rows; counted by the driving thread alone
-        self.failed_rows = 0  # rows; counted by the writing thread alone
+        self._dropped_rows = 0  # rows; counted by the driving thread alone
+        self._failed_rows = 0  # rows; counted by the writing thread alone
         # A daemon, so that a disk that hangs for good cannot keep the process alive.
         self._thread = threading.Thread(target=self._run_jobs, name="recorder", daemon=True)
         self._thread.start()
@@ -32,7 +31,12 @@ class _WriterQueue:
         try:
             self._jobs.put_nowait((rows, job))
         except queue.Full:
-            self.dropped_rows += rows
+            self._dropped_rows += rows
+
+    @property
+    def lost_rows(self) -> int:
+        """Rows that were accepted and not written."""
+        return self._dropped_rows + self._failed_rows
 
     def attach_file(self, name: str, media_type: str, data: bytes) -> None:
         self._enqueue_job(0, partial(self._sink.attach_file, name, media_type, data))
@@ -44,12 +48,12 @@ class _WriterQueue:
         while (item := self._jobs.get()) is not None:
             rows, job = item
             if self._recorder.error:
-                self.failed_rows += rows
+                self._failed_rows += rows
                 continue
             try:
                 job()
             except Exception as error:  # a dead thread would lose the rest of the drive silently
-                self.failed_rows += rows
+                self._failed_rows += rows
                 self._recorder.mark_failed(error)
 
     def close(self) -> None:
@@ -70,48 +74,14 @@ class _WriterQueue:
         self.close()
 
 
-class ThreadedRecorder:
-    """Wraps a `Recorder` for real time: tick() packs a row, a thread compresses and writes.
+def write_in_thread(recorder: Recorder) -> Recorder:
+    """Have a thread compress and write what a recorder records in real time, and return the recorder.
 
-    Both release the interpreter, so the drive loop keeps its pace even when the disk stalls. Chunks beyond
-    the queue are dropped and counted.
+    Both release the interpreter, so the drive loop keeps its pace even when the disk stalls. Chunks beyond the queue
+    are dropped and counted.
 
     Args:
-        recorder: a recorder without a tick yet; use it through this object only.
+        recorder: without a tick yet.
     """
-
-    def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
-        self._queue = _WriterQueue(recorder)
-        recorder.sink = self._queue
-        # The methods themselves, not wrappers around them: tick() is called every one to three milliseconds.
-        self.start = recorder.start
-        self.store_map = recorder.store_map
-        self.store_plan = recorder.store_plan
-        self.tick = recorder.tick
-        self.store_lap = recorder.store_lap
-        self.store_rewind = recorder.store_rewind
-        self.store_event = recorder.store_event
-        self.store_wire_counters = recorder.store_wire_counters
-        self.flush = recorder.flush
-        self.close = recorder.close
-
-    @property
-    def path(self) -> Path:
-        """The file that is written, the first one of a long drive."""
-        return self._recorder.path
-
-    @property
-    def paths(self) -> list[Path]:
-        """All files of the recording so far."""
-        return self._recorder.paths
-
-    @property
-    def error(self) -> str:
-        """Why recording stopped, empty while it has not."""
-        return self._recorder.error
-
-    @property
-    def dropped_ticks(self) -> int:
-        """Ticks that are not in the file."""
-        return self._recorder.dropped_ticks + self._queue.dropped_rows + self._queue.failed_rows
+    recorder.sink = _WriterQueue(recorder)
+    return recorder

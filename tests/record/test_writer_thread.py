@@ -4,7 +4,7 @@ import threading
 
 from helpers.small_drives import tick
 
-from trailbrake.record import Recorder, Recording, ThreadedRecorder
+from trailbrake.record import Recorder, Recording, write_in_thread
 
 
 class StuckDisk:
@@ -22,7 +22,7 @@ class StuckDisk:
 def test_a_stuck_disk_costs_frames_and_never_a_wait(tmp_path):
     recorder = Recorder(tmp_path / "a.mcap")
     disk = recorder.sink = StuckDisk(recorder.sink)
-    tap = ThreadedRecorder(recorder)
+    tap = write_in_thread(recorder)
     for i in range(20_000):  # 60 s; the queue holds half of that
         tick(tap, i)
     assert 5_000 < tap.dropped_ticks < 15_000
@@ -35,10 +35,10 @@ def test_a_stuck_disk_costs_frames_and_never_a_wait(tmp_path):
 
 
 def test_a_disk_that_hangs_for_good_does_not_hang_us(tmp_path, monkeypatch):
-    monkeypatch.setattr("trailbrake.record.threaded_recorder.CLOSE_TIMEOUT_S", 0.05)
+    monkeypatch.setattr("trailbrake.record.writer_thread.CLOSE_TIMEOUT_S", 0.05)
     recorder = Recorder(tmp_path / "a.mcap")
     disk = recorder.sink = StuckDisk(recorder.sink)
-    tap = ThreadedRecorder(recorder)
+    tap = write_in_thread(recorder)
     tick(tap, 0)
     tap.close()
     assert "a disk that does not answer" in tap.error
