@@ -14,15 +14,12 @@ def test_which_differentials_are_open_and_rigid():
 def test_engine_torque_runs_from_full_throttle_to_drag():
     engine = load_car("gt3").engine
     idle, limiter = engine.idle_rpm, engine.limiter_rpm
-    assert [engine.torque_at(rpm, 1.0) for rpm in engine.rpm] == list(engine.torque)
-    assert engine.torque_at(idle, 0.0) == -engine.braking_torque_idle
-    assert engine.torque_at(limiter, 0.0) == pytest.approx(-engine.braking_torque_limiter)
+    assert [engine.full_torque(rpm) for rpm in engine.rpm] == list(engine.torque)
+    assert engine.drag_torque(idle) == engine.braking_torque_idle
+    assert engine.drag_torque(limiter) == pytest.approx(engine.braking_torque_limiter)
     middle = 0.5 * (idle + limiter)
     assert engine.drag_torque(middle) == pytest.approx(
         0.5 * (engine.braking_torque_idle + engine.braking_torque_limiter)
-    )
-    assert engine.torque_at(middle, 0.25) == pytest.approx(
-        0.25 * engine.full_torque(middle) - 0.75 * engine.drag_torque(middle)
     )
 
 

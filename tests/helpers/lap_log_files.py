@@ -393,3 +393,8 @@ def write_gps(path, laps):
         for k, t in enumerate(laps.time.tolist())
     ]
     return write_rows(path, ["Time [s],Latitude,Longitude,Altitude [m],Speed [km/h],Lap"], rows)
+
+
+def find_channel(log, column):
+    """Return the first channel of a column of a LapLog that has values."""
+    return next(each for each in log.channels if each.column == column and np.isfinite(each.values).any())

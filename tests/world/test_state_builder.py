@@ -81,7 +81,7 @@ def test_a_slipping_clutch_gives_less_than_the_engine_with_its_inertia():
         run(world, Controls(throttle=1.0), 1)  # until the clutch bites
     run(world, Controls(throttle=1.0), 20)
     state = world.car_state(0)
-    steady = car.engine.torque_at(state.engine_speed * 30.0 / np.pi, 1.0) * car.gearbox.overall_ratio(1)
+    steady = car.engine.full_torque(state.engine_speed * 30.0 / np.pi) * car.gearbox.overall_ratio(1)
     assert 0.0 < sum(wheel.drive_torque for wheel in state.wheels) < 0.9 * steady
 
 

@@ -60,13 +60,6 @@ class Engine(Section, frozen=True):
         share = (rpm - self.idle_rpm) / (self.limiter_rpm - self.idle_rpm)
         return self.braking_torque_idle + share * (self.braking_torque_limiter - self.braking_torque_idle)
 
-    def torque_at(self, rpm: float, throttle: float) -> float:
-        """Return the crankshaft torque (N m, positive drives) at `rpm` and `throttle` (0..1), linear in the throttle.
-
-        Neither the limiter's fuel cut nor the lag of a turbocharger is in it.
-        """
-        return throttle * self.full_torque(rpm) - (1.0 - throttle) * self.drag_torque(rpm)
-
 
 class Gearbox(Section, frozen=True):
     """Clutch, ratios and shifting."""

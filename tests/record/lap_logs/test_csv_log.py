@@ -153,9 +153,9 @@ def test_decimal_commas_and_the_degree_sign_of_windows(tmp_path):
     rows = "\n".join(f"{0.1 * k:.1f};{20.0 + 0.001 * k:.3f};{30 + k % 2}".replace(".", ",") for k in range(100))
     (tmp_path / "a.csv").write_bytes(f"Time [s];Ground Speed [km/h];Steering Angle [°]\n{rows}\n".encode("latin-1"))
     log = read_csv_log(tmp_path / "a.csv")
-    assert log.find_channel("speed").values[10] == pytest.approx(20.010)
-    assert log.find_channel("speed").time[10] == pytest.approx(1.0)
-    assert log.find_channel("steering_wheel_angle").unit == "°"
+    assert files.find_channel(log, "speed").values[10] == pytest.approx(20.010)
+    assert files.find_channel(log, "speed").time[10] == pytest.approx(1.0)
+    assert files.find_channel(log, "steering_wheel_angle").unit == "°"
 
 
 def test_half_a_lap_has_no_laps(laps, tmp_path):

@@ -64,11 +64,6 @@ class LapLog:
     row_rate: float = float("nan")
     notes: list[str] = field(default_factory=list)
 
-    def find_channel(self, column: str) -> LogChannel | None:
-        """Return the first channel of a column that has values; None where there is none."""
-        found = (each for each in self.channels if each.column == column and np.isfinite(each.values).any())
-        return next(found, None)
-
 
 def parse_moment(text: str) -> float:
     """Return s since 1970 of a moment of ISO 8601 (UTC where it names no zone); NaN for other text."""
