@@ -6,13 +6,13 @@ directions assume the centre of mass.
 
 import math
 import zlib
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import NamedTuple
 
 from trailbrake.cars.params import CarParams, Tyre
 from trailbrake.frames import Vector, up_vector
 from trailbrake.sims.forza.axes import forza_from_iso, forza_from_rotation
-from trailbrake.sims.forza.blocks import WHEELS, Dash, HorizonBlock, MotorsportBlock, Sled
+from trailbrake.sims.forza.blocks import Dash, HorizonBlock, MotorsportBlock, Sled
 from trailbrake.sims.forza.codec import SLED_SUBSET_SIZE, TAIL, Packet, StateSubset
 from trailbrake.sims.forza.spec import SHIFTING
 from trailbrake.sims.forza.turbo_pressure import boost_pressure
@@ -206,55 +206,43 @@ def state_to_wire(state: CarState, car: CarParams, status: RaceStatus, form: str
     """
     sled, dash = _sled_to_wire(state, car, status, form), _dash_to_wire(state, car, status)
     wear = [min(max(_zero_if_nan(wheel.wear), 0.0), 1.0) for wheel in state.wheels]
-    extra = MotorsportBlock(**_wheel_fields("tire_wear", wear), track_ordinal=status.track_ordinal)
+    extra = MotorsportBlock._make((*wear, status.track_ordinal))
     return _assemble_packet(sled, dash, extra, form)
 
 
 def _sled_to_wire(s: CarState, car: CarParams, status: RaceStatus, form: str) -> Sled:
     pitch, yaw, roll = forza_from_rotation(_zeros_if_nan(s.roll, s.pitch, s.yaw))
     tyres = (car.tyre_front, car.tyre_front, car.tyre_rear, car.tyre_rear)
-    slips = [_slips_to_wire(wheel, tyre) for wheel, tyre in zip(s.wheels, tyres, strict=True)]
-    travels = _suspension_travels(s, car)
-    rumble = [_surface_rumble(wheel, strip) for wheel, strip in zip(s.wheels, status.strips, strict=True)]
-    return Sled(
-        is_race_on=1,
-        timestamp_ms=status.timestamp_ms & 0xFFFFFFFF,
-        engine_max_rpm=car.engine.limiter_rpm,
-        engine_idle_rpm=car.engine.idle_rpm,
-        current_engine_rpm=_zero_if_nan(s.engine_speed) / RPM,
-        **_vector_fields("acceleration", forza_from_iso(_zeros_if_nan(s.acceleration_x, s.acceleration_y,
-                                                                      s.acceleration_z))),
-        **_vector_fields("velocity", _velocity_to_wire(s)),
-        **_vector_fields("angular_velocity", forza_from_rotation(_zeros_if_nan(s.roll_rate, s.pitch_rate,
-                                                                               s.yaw_rate))),
-        yaw=yaw,
-        pitch=pitch,
-        roll=roll,
-        **_wheel_fields("norm_suspension_travel", [share for share, _ in travels]),
-        **_wheel_fields("tire_slip_ratio", [slip.ratio for slip in slips]),
-        **_wheel_fields("wheel_rotation_speed", [_zero_if_nan(wheel.angular_velocity) for wheel in s.wheels]),
-        **_wheel_fields("wheel_on_rumble_strip", list(map(int, status.strips))),
-        **_wheel_fields("surface_rumble", rumble),
-        **_wheel_fields("tire_slip_angle", [slip.angle for slip in slips]),
-        **_wheel_fields("tire_combined_slip", [slip.combined for slip in slips]),
-        **_wheel_fields("suspension_travel_meters", [metres for _, metres in travels]),
-        **_car_identity(car, form),
-    )  # fmt: skip
+    ratios, angles, combined = zip(*map(_slips_to_wire, s.wheels, tyres), strict=True)
+    shares, travels = zip(*_suspension_travels(s, car), strict=True)
+    return Sled._make((  # in the order of its fields: their names would take most of the time, for every datagram
+        1, status.timestamp_ms & 0xFFFFFFFF,
+        car.engine.limiter_rpm, car.engine.idle_rpm, _zero_if_nan(s.engine_speed) / RPM,
+        *forza_from_iso(_zeros_if_nan(s.acceleration_x, s.acceleration_y, s.acceleration_z)),
+        *_velocity_to_wire(s),
+        *forza_from_rotation(_zeros_if_nan(s.roll_rate, s.pitch_rate, s.yaw_rate)),
+        yaw, pitch, roll, *shares, *ratios,
+        *[_zero_if_nan(wheel.angular_velocity) for wheel in s.wheels],
+        *map(int, status.strips),
+        0.0, 0.0, 0.0, 0.0,  # puddles
+        *map(_surface_rumble, s.wheels, status.strips),
+        *angles, *combined, *travels, *_car_identity(car, form), 0,
+    ))  # fmt: skip
 
 
 def _dash_to_wire(s: CarState, car: CarParams, status: RaceStatus) -> Dash:
     torque = _engine_torque(s, car, status.turbo_share)
     throttle = max(0.0, min(1.0, _zero_if_nan(s.throttle)))
-    temperatures = [
+    fl, fr, rl, rr = (
         0.0 if math.isnan(wheel.core_temperature) else fahrenheit_from_celsius(wheel.core_temperature)
         for wheel in s.wheels
-    ]
+    )
     return Dash(
-        **_vector_fields("position", forza_from_iso((s.x, s.y, s.z))),
-        speed=math.hypot(*_velocity_to_wire(s)),
-        power=torque * _zero_if_nan(s.engine_speed),
-        torque=torque,
-        **_wheel_fields("tire_temp", temperatures),
+        *forza_from_iso((s.x, s.y, s.z)),
+        math.hypot(*_velocity_to_wire(s)),
+        torque * _zero_if_nan(s.engine_speed),
+        torque,
+        *(fl, fr, rl, rr),
         boost=boost_pressure(car.engine, throttle, status.turbo_share) / PSI,
         fuel=_zero_if_nan(s.fuel_litres) / car.fuel.capacity,
         dist_traveled=status.distance,
@@ -273,16 +261,6 @@ def _dash_to_wire(s: CarState, car: CarParams, status: RaceStatus) -> Dash:
         norm_driving_line=status.line,
         norm_ai_brake_diff=round(max(-1.0, min(1.0, status.ai_brake)) * LINE_MAX),
     )
-
-
-def _wheel_fields(name: str, values: Sequence[float]) -> dict[str, Any]:
-    """Return the four fields `name`_FL to `name`_RR."""
-    return {f"{name}_{wheel}": value for wheel, value in zip(WHEELS, values, strict=True)}
-
-
-def _vector_fields(name: str, vector: Vector) -> dict[str, Any]:
-    """Return the three fields `name`_x to `name`_z."""
-    return {f"{name}_{axis}": value for axis, value in zip("xyz", vector, strict=True)}
 
 
 def _velocity_to_wire(s: CarState) -> Vector:
@@ -364,8 +342,9 @@ def _surface_rumble(wheel: WheelState, strip: bool) -> float:
     return _RUMBLE_OFF_TRACK if wheel.on_track < 0.5 else 0.0
 
 
-def _car_identity(car: CarParams, form: str) -> dict[str, Any]:
-    """Return the fields ordinal, class, performance index and drivetrain.
+@lru_cache
+def _car_identity(car: CarParams, form: str) -> tuple[int, int, int, int]:
+    """Return ordinal, class, performance index and drivetrain.
 
     The ordinal is a hash of the name, so that it is stable. The index is linear in power over mass, fitted so that a
     GT3 car gets about the index of the games; the title's table gives the class of an index (section 3.7).
@@ -373,12 +352,7 @@ def _car_identity(car: CarParams, form: str) -> dict[str, Any]:
     power = car.engine.peak_power + (car.hybrid.power if car.hybrid else 0.0)
     index = max(100, min(999, round(100.0 + PI_PER_W_KG * power / car.body.mass)))
     limits = CLASS_LIMITS["horizon" if form == "fh" else "motorsport"]
-    return {
-        "car_ordinal": name_ordinal(car.name),
-        "car_class": sum(index > limit for limit in limits),
-        "car_performance_index": index,
-        "drivetrain_type": _DRIVETRAINS[car.drive.layout],
-    }
+    return name_ordinal(car.name), sum(index > limit for limit in limits), index, _DRIVETRAINS[car.drive.layout]
 
 
 def name_ordinal(name: str) -> int:
