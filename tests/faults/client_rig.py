@@ -57,7 +57,7 @@ class ClientRig:
         return Program(
             "drive", "--sim", self.wire.name, "--live", *known, "--laps", 0, "--driver", DRIVER_FILE, "--no-report",
             "--json", "--out", self.folder / "recordings", *self.door.client_flags, *more,
-            is_forked=False, TB_FAULT_DRIVER=self.wire.driver, TB_FAULT_FILE=self.trigger, TB_FAULT_LATE=self.late,
+            TB_FAULT_DRIVER=self.wire.driver, TB_FAULT_FILE=self.trigger, TB_FAULT_LATE=self.late,
             **self.door.client_environment,
         )  # fmt: skip
 

@@ -1,8 +1,7 @@
 """`trailbrake` as a process of its own, and what it says while it runs.
 
 On Linux programs are forked from a process that has imported the package already: a start costs a third. The start
-itself is tested by processes that start from nothing (`tests/cli/test_main.py`, `tests/test_package.py`), and so are
-drivers that hang: a signal did not always wake a copy that sleeps.
+itself is tested by processes that start from nothing (`tests/cli/test_main.py`, `tests/test_package.py`).
 """
 
 import atexit
@@ -95,11 +94,11 @@ def _run_trailbrake(words, environment, folder, streams):
         atexit._run_exitfuncs()  # as at the end of any program; a copy leaves them out
 
 
-def start_trailbrake(*words, is_forked=True, **environment):
-    """Start `trailbrake` with pipes that nobody reads yet; `is_forked` False: from nothing, as a user does."""
+def start_trailbrake(*words, **environment):
+    """Start `trailbrake` with pipes that nobody reads yet."""
     environment = {**os.environ, **{name: str(value) for name, value in environment.items()}}
     words = [str(word) for word in words]
-    if is_forked and sys.platform == "linux":
+    if sys.platform == "linux":
         return ForkedProcess(words, environment)
     return subprocess.Popen(
         [sys.executable, "-m", "trailbrake", *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

@@ -42,7 +42,7 @@ def hanging_drive(tmp_path, body, *words, driver=DRIVER):
     with command("serve", "assetto", "--track=proving_ground", "--no-classic", shm=tmp_path) as host:
         host.until("ready ")
         flags = ["--live", "--track=proving_ground", "--car=gt3", "--laps=0", "--no-report", "--json", *words]
-        with command("drive", *flags, f"--driver={own}", f"--out={tmp_path}", shm=tmp_path, is_forked=False) as drive:
+        with command("drive", *flags, f"--driver={own}", f"--out={tmp_path}", shm=tmp_path) as drive:
             drive.until("hangs")
             yield drive
         host.process.send_signal(signal.SIGTERM)
