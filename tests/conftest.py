@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,12 @@ with tempfile.TemporaryDirectory() as folder:
     for sim in ("assetto", "trend"):
         run_command_line(["drive", "--sim", sim, "--seconds=0.3", "--no-report", "--out", folder])
 """
+# Places with the most work, by their processor time: tests of one place share what they have driven.
+LONGEST = (
+    "coaching", "evaluate/overtaking", "driving/test_golden_drives.py", "env/test_cuda.py", "learning/test_gps_laps.py",
+    "optimal/test_published_problems.py", "drivers/test_line_track.py", "fuzz/test_targets.py",
+    "driving/session/test_drive_session.py", "sims/forza/test_drivers_on_the_wire.py",
+)  # fmt: skip
 compiler = pytest.StashKey["subprocess.Popen[bytes]"]()
 
 
@@ -85,12 +92,29 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
     return report
 
 
-@pytest.hookimpl(tryfirst=True)
+@pytest.hookimpl(trylast=True)  # behind those that deselect
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put the tests in one order, wherever a process has begun; files of whole drives come first."""
-    if _collects_all(config):
-        slow = {item.path for item in items if item.get_closest_marker("slow")}
-        items.sort(key=lambda item: (item.path not in slow, item.path.parts))
+    """Put the tests in one order, wherever a process has begun: LONGEST, files of whole drives, the others.
+
+    Each process gets the same share of all three, in this order: what is left to steal at the end is short.
+    """
+    if not _collects_all(config):
+        return
+    tests, count = Path(__file__).parent, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    places = [tests / name for name in LONGEST]
+    longest: list[list[pytest.Item]] = [[] for _ in places]
+    drives: list[pytest.Item] = []
+    quick: list[pytest.Item] = []
+    for item in sorted(items, key=lambda item: item.path.parts):
+        place = next((k for k, place in enumerate(places) if item.path.is_relative_to(place)), None)
+        (longest[place] if place is not None else drives if item.path in slow else quick).append(item)
+    total, rest = len(items), iter(quick)
+    items.clear()
+    for k in range(count):
+        items.extend(chain.from_iterable(longest[k::count]))
+        items.extend(drives[k * len(drives) // count : (k + 1) * len(drives) // count])
+        items.extend(islice(rest, max((k + 1) * total // count - len(items), 0)))
 
 
 def pytest_collection() -> None:

@@ -8,9 +8,10 @@ def recordings(tmp_path, monkeypatch):
     return tmp_path / "recordings"
 
 
-@pytest.fixture
-def drives(tmp_path):
-    return [record_laps(tmp_path / f"{name}.mcap", laps=3, driver="me")[0] for name in ("one", "two")]
+@pytest.fixture(scope="module")
+def drives(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("drives")
+    return [record_laps(folder / f"{name}.mcap", laps=3, driver="me")[0] for name in ("one", "two")]
 
 
 def test_the_verb_says_what_was_used_and_writes_the_page(cli, drives):

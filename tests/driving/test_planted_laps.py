@@ -1,6 +1,6 @@
 """The laps of 200 drives with planted rewinds, lost packets, pauses, restarts and out laps, in all that shows laps.
 
-Every fourth drive by default; all with -m faults, as `.ci/run` does.
+Every tenth drive by default, in which each wire meets what it can; all with -m faults, as `.ci/run` does.
 """
 
 import re
@@ -183,7 +183,7 @@ def list_consumers(recording, located):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.faults)])
+@pytest.mark.parametrize("step", [10, pytest.param(1, marks=pytest.mark.faults)])
 @pytest.mark.parametrize("wire", WIRES)
 def test_laps_are_the_true_ones(wire, step, tmp_path):
     record, rate, events, count = WIRES[wire]
@@ -209,7 +209,7 @@ def test_laps_are_the_true_ones(wire, step, tmp_path):
                   for lap, (_, time_s, _) in zip(found, drive.laps, strict=True)]  # fmt: skip
         assert max(errors) <= bound, (what, errors)
         expected = [(lap.number, lap.time_s) for lap in found]
-        for consumer, laps in list_consumers(recording, located=seed % 4 == 0):
+        for consumer, laps in list_consumers(recording, located=seed % 20 == 0):
             assert laps == expected, f"{consumer} of {what}"
         if wire in ("forza", "drive"):
             check_rows(recording, drive, folder)

@@ -13,6 +13,7 @@ import trailbrake
 from trailbrake.sims.donkeycar import codec as donkeycar_codec
 from trailbrake.transport import socketio
 
+SIMULATORS = ("trend", "udacity_pid", "udacity_mpc", "udacity", "donkeycar")
 NUMBER = re.compile(r'(":\s*"?-?\d+|[\[,]\s*-?\d+)\.(\d+)(?=[\d.eE+-]*"?\s*[,}\]])')
 
 
@@ -58,9 +59,8 @@ def put_in_locale(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("sim", "extent"),
-    [("trend", {"laps": 0, "seconds": 6.0}), ("udacity_pid", {"laps": 1}), ("udacity_mpc", {"laps": 1}),
-     ("udacity", {"laps": 0, "seconds": 9.0}), ("donkeycar", {"laps": 0, "seconds": 8.0}),
-     *(pytest.param(sim, {"laps": 1}, marks=pytest.mark.faults) for sim in ("trend", "udacity", "donkeycar"))],
+    [*((sim, {"laps": 0, "seconds": 6.0}) for sim in SIMULATORS),
+     *(pytest.param(sim, {"laps": 1}, marks=pytest.mark.faults) for sim in SIMULATORS)],
 )  # fmt: skip
 def test_a_drive_is_the_same_in_either_way_of_writing(sim, extent, tmp_path, monkeypatch):
     def drive():

@@ -22,7 +22,7 @@ def target_speed(s, early=(0.0, 0.0), slower=(0.0, 0.0)):
     return min(FAST, braking, pulling)
 
 
-def record_laps(path, rate=100.0, laps=3, early=(0.0, 0.0), slower=(0.0, 0.0), with_map=True, positions=True, **about):
+def record_laps(path, rate=60.0, laps=3, early=(0.0, 0.0), slower=(0.0, 0.0), with_map=True, positions=True, **about):
     """Record a lap from rest and flying laps after it; return the path and the counted laps."""
     recorder = Recorder(path)
     recorder.start({"sim": "synthetic", "driver": path.stem, "track": "stadium", "car": "point", **about})

@@ -250,11 +250,11 @@ def test_a_car_with_15_per_cent_less_grip_than_believed_stays_between_the_walls(
 
 @pytest.mark.slow
 def test_a_car_with_more_grip_than_believed_gets_faster_from_lap_to_lap(course):
-    laps, _ = drive_true_car(course, 1.1, 4)
+    laps, _ = drive_true_car(course, 1.1, 3)
     assert all(lap.valid for lap in laps)
     times = [lap.time_s for lap in laps]
-    assert times[1] > times[2] > times[3]
-    assert times[3] < course.profile.lap_time  # a lap that the plan as it is does not promise
+    assert times[1] > times[2]
+    assert times[2] < course.profile.lap_time  # a lap that the plan as it is does not promise
 
 
 def test_a_reserve_is_kept_until_the_car_has_braked_hard(course):

@@ -43,8 +43,7 @@ def test_a_driver_that_fails_is_a_result(suite):
 
 
 @pytest.mark.parametrize(("number", "track"), [(1, "lakeside"), (2, "kartwerk")])
-def test_race_line_stays_on_narrow_roads_among_others(number, track):
-    suite = load_overtaking_suite("overtake-v1")
+def test_race_line_stays_on_narrow_roads_among_others(suite, number, track):
     scene = draw_scenes(suite, suite.classes[0], suite.seed, number + 1)[number]
     assert scene.venue.track == track
     result = drive_scene(suite, scene, JudgedDriver("race_line"))
