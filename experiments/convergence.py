@@ -20,10 +20,10 @@ from trailbrake.sims import registry
 FIGURES = RESULTS / "convergence.json"
 SIM, LAPS, LAP_SECONDS = "forza", 15, 400.0
 EARLY = 4  # the lap by which the best is to be reached
-CARS = ("gt3", "f1", "hatchback", "sports_awd", "random:801", "random:802")
-CIRCUITS = tuple(f"gen:{seed}" for seed in (7304, 7305, 7309, 7310, 7312, 7313))  # from 7301 on, below 3 km
+CARS = ("gt3", "f1", "hatchback", "sports_awd", "random:811", "random:812")
+CIRCUITS = tuple(f"gen:{seed}" for seed in (7402, 7403, 7408, 7414, 7415, 7417))  # from 7401 on, below 3 km
 RANDOM = [(track, CARS[(i + shift) % 6]) for i, track in enumerate(CIRCUITS) for shift in (0, 3)]
-MAPPED = [("kartwerk", "random:9005"), ("gen:7315", "random:803")]
+MAPPED = [("kartwerk", "random:9005"), ("gen:7419", "random:813")]
 
 
 def drive_laps(track: str, car: str, *, mapped: bool) -> dict[str, Any]:

@@ -36,10 +36,14 @@ EARLY = {"laps": 0, "seconds": EARLY_S + 0.5}
 pytestmark = pytest.mark.slow
 
 
-def measured(driver, track, car, folder, **until):
+def measured(driver, track, car, folder, *, stability=False, **until):
     """Drive and return the figures that are kept, and the summary."""
     until = until or {"laps": CASES[driver, track, car]}
-    summary = drive(DriveFlags(driver=driver, track=track, car=car, report=False, out=folder, **until).make_spec())
+    summary = drive(
+        DriveFlags(
+            driver=driver, track=track, car=car, report=False, out=folder, stability=stability, **until
+        ).make_spec()
+    )
     state = Recording.open(summary["recording"]).state
     early = [float(np.interp(state["time"][0] + EARLY_S, state["time"], state[name])) for name in ("x", "y", "speed")]
     return {
@@ -67,6 +71,11 @@ def differences(now, kept):
 
 def golden(driver, track, car):
     return json.loads(GOLDEN.read_text())["drives"][f"{driver} {track} {car}"]
+
+
+@pytest.mark.parametrize(("driver", "track", "car"), [case for case in CASES if case[1] == "kartwerk"])
+def test_stability_control_never_acts_in_the_dry(driver, track, car, tmp_path):
+    assert differences(measured(driver, track, car, tmp_path, stability=True)[0], golden(driver, track, car)) == []
 
 
 @pytest.mark.parametrize(("driver", "track", "car"), CASES)

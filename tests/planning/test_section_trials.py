@@ -120,3 +120,15 @@ def test_sections_begin_where_the_plan_is_fastest():
     shallow = 0.4 * PROMINENCE * 50.0
     assert find_sections(50.0 - shallow * np.cos(2.0 * np.pi * s / 250.0), 100) == [0]
     assert find_sections(np.full(1000, 30.0), 100) == [0]
+
+
+def test_what_was_driven_beside_a_best_plan_comes_back_with_it():
+    """The same speeds with other steering are slower: a section got its best plan back, and never its time again."""
+    made, steer = trials(), np.zeros((2, 75))
+    tried = made.judge(lap_of(np.ones(COUNT), 1.0))
+    wanted = steer + 0.02
+    assert made.judge_beside(steer, wanted) == pytest.approx(wanted)
+    made.judge(lap_of(tried, (0.99, 1.01, 0.99)))
+    following = made.judge_beside(wanted, wanted + 0.02)
+    assert following[:, 5] == pytest.approx(0.04)
+    assert following[:, 37] == pytest.approx(TRUST_SHRINKAGE * 0.02)

@@ -64,6 +64,8 @@ class DriveFlags:
             simulator, car and track: taken up at the start, written at the end. Learning must be on: --gain learn=1,
             or a car file whose grip is an estimate. `auto`: driver_memory.json in the user's data folder. Not named:
             what is learned is lost with the drive.
+        stability: whether throttle and steering are limited in a slide of the rear axle, under any driver. Needs the
+            car's file.
         host: options of the embedded simulator, KEY=VALUE as `serve` takes them: --host steering=pad.
         world: properties of the embedded world that no driver is informed of, KEY=VALUE; repeatable. car and track:
             what the world has, where it is not what --car and --track say to the driver. grip, grip_lap, rain_after,
@@ -98,6 +100,7 @@ class DriveFlags:
     config: Annotated[Path | None, LEARN] = None
     gain: Annotated[tuple[str, ...], LEARN] = ()
     memory: Annotated[str, LEARN] = ""
+    stability: Annotated[bool, WHAT] = False
     host: Annotated[tuple[str, ...], WORLD] = ()
     world: Annotated[tuple[str, ...], WORLD] = ()
     signals: Annotated[tuple[str, ...], KEEP] = ()

@@ -263,7 +263,11 @@ class Driver:
             if adaptive.learning.lap_grip < grip - FALLING_GRIP:  # corrections of another grip would cut the bends
                 self.steering = SteeringLearning(self.line.length, closed=self.line.closed)
             else:
+                driven = self.steering.corrections
                 self.steering.finish_lap()
+                if self.line.closed:
+                    trials = adaptive.learning.trials
+                    self.steering.corrections = trials.judge_beside(driven, self.steering.corrections)
             self.edges.finish_lap()
             self._put_corrections_into_plan()
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
+from trailbrake.control.vehicle.stability_control import StabilityControl
 from trailbrake.drivers.loading.driver_registry import (
     declared_commands,
     declared_custom_values,
@@ -34,10 +35,11 @@ INTERRUPTED = "interrupted"
 
 
 class NamedDriver(NamedTuple):
-    """A driver after its reset, and its name for messages."""
+    """A driver after its reset, its name for messages, and what limits its controls in a slide."""
 
     driver: Driver
     name: str
+    stability: StabilityControl | None = None
 
 
 class CarWatch(NamedTuple):
@@ -62,7 +64,7 @@ def assemble_car(
     link: Link, driver: NamedDriver, supervisor: Supervisor, watch: CarWatch, pace: DriverPace | None = None
 ) -> CarLoop:
     """Return the loop of one car: its commands are those that the driver declares and the simulator accepts."""
-    made, name = driver
+    made, name, supervisor.stability = driver
     commands = CommandGate(link, declared_commands(made, name), watch.say, custom=declared_custom_values(made, name),
                            optional=declared_optional_commands(made, name))  # fmt: skip
     return CarLoop(link, made, supervisor, watch.taps, watch.goal, commands=commands, pace=pace, say=watch.say)

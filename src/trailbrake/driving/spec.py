@@ -91,6 +91,7 @@ class CarSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         line: a file of a line to follow; "": the one that the driver declares.
         cached_line: whether a driver that declares the minimum-time line gets the kept one.
         memory: a file of what drivers have learned, or "auto"; "": none.
+        stability: whether throttle and steering are limited in a slide, under any driver.
     """
 
     driver: str = ""
@@ -101,6 +102,7 @@ class CarSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     line: str = ""
     cached_line: bool = True
     memory: str = ""
+    stability: bool = False
 
 
 class KeepSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

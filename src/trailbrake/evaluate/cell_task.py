@@ -17,7 +17,7 @@ from trailbrake.campaign.case_run import CaseTask
 from trailbrake.driving.goals import Laps, NoFuel, NoHeadway, TimeUp
 from trailbrake.driving.loop.supervisor import Supervisor
 from trailbrake.driving.road_monitor import RoadMonitor
-from trailbrake.driving.run import CarWatch, NamedDriver, drive_cars
+from trailbrake.driving.run import CarWatch, drive_cars
 from trailbrake.driving.session.car_session import store_course
 from trailbrake.driving.session.connection import Connection
 from trailbrake.driving.session.drive_setup import make_setup
@@ -83,9 +83,9 @@ def _drive_simulator(
         raise UsageError("the miniature world is not judged here", where="--sims", got=simulator.name,
                          hint="see trailbrake race")  # fmt: skip
     resolved = resolve_drive(make_setup(simulator, build_spec(cell)), say=say)
-    course, name = resolved.course, cell.driver
+    course = resolved.course
     if isinstance(resolved.drivers[0], HandDriven):
-        raise UsageError("this driver needs a person", where="--drivers", got=name)
+        raise UsageError("this driver needs a person", where="--drivers", got=cell.driver)
     predicted = course.profile.lap_time if has_plan(course) else math.nan
     watched: list[tuple[RoadMonitor, Recorder | None]] = []
 
@@ -109,7 +109,7 @@ def _drive_simulator(
 
         yield CarWatch(taps, lambda: goal.judge(monitor), say, record, close)
 
-    outcome = drive_cars(resolved.setup, [NamedDriver(resolved.drivers[0], name)], watch_cars, Supervisor(), say=say)
+    outcome = drive_cars(resolved.setup, resolved.name_drivers(), watch_cars, Supervisor(), say=say)
     monitor, recorder = watched[0]
     result = build_result(monitor, outcome.loop.reason, predicted)
     return result if recorder is None else replace(result, recording=recorder.path.name)

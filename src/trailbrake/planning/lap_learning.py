@@ -33,7 +33,8 @@ OFF_ROAD_STEP = 0.08  # of the factor, where the car left the road
 MOST_PROVEN = 0.08  # share above the grip that a lap was driven with, for which it vouches at most, ...
 DOUBTFUL_GRIP = 0.96  # ... where the estimate says that there is less than this of what was believed
 LEAST_FACTOR, MOST_FACTOR = 0.5, 1.3
-ROOM_GAIN = 0.3  # grip that is left, as a share, per slip below the target: the tyre's curve there
+ROOM_GAIN = 1.2  # grip that is left, as a share, per square of the slip below that of the peak, ...
+PEAK_BEYOND = 0.05  # ... which is so far beyond the target
 SURE_MARGIN = 0.2  # slip below the target, from which a place has the grip of the file where the rest of a lap has it
 COSTLY_FAULT = 0.015  # from which a fault costs: so many s more for each s of the time there
 FALLING_GRIP = 0.05  # by which the estimated grip falls in a lap that raises no plan
@@ -166,6 +167,7 @@ class LapLearning:
         self._closed, self._limits = closed, limits
         self.trials = SectionTrials(sections, count)
         self._is_flying, self._s = False, math.nan  # whether the lap began at speed; m, of the last sample
+        self._lengths = np.minimum(length - STATION * np.arange(count), STATION)  # m, of the stations
         self._passed = np.zeros((2, count))  # of the present lap: s, and m
         self._fault = np.full(count, -np.inf)  # by how much the present lap's grip was too high, a share of it
         self._grip = np.ones(count)  # the grip, as `usable_grip` returns it, with which that was driven
@@ -234,10 +236,12 @@ class LapLearning:
         # What was driven is the product of factor and usable grip. Where that has changed since, the factor makes up
         # for it: a lap vouches for the grip that it was driven with, and for what the tyres' curve leaves at its slip.
         follows_estimate = self._limits.recurring_grip == 0.0
-        next_grip = grip * next_rise if follows_estimate else 1.0
+        next_grip = np.full(len(self.factors), grip * next_rise if follows_estimate else 1.0)
+        fallen = grip < self.lap_grip - FALLING_GRIP
+        if follows_estimate and not fallen:  # a place that had more than the lap's end may have it again
+            next_grip = np.maximum(next_grip, self._driven)
         before = self._grip / next_grip
-        room = ROOM_GAIN / SLIP_GAIN * np.maximum(-self._fault, 0.0)
-        # An estimate that is lower at the lap's end, as after a slide in its last bend, comes back: it raises nothing.
+        room = find_room(np.maximum(-self._fault, 0.0) / SLIP_GAIN)
         wanted = np.minimum(before * (1.0 + room - np.maximum(self._fault, 0.0)), 1.0 + room)
         # Of the whole lap: at the exit of one bend the wheels may spin, and the estimate falls for a moment.
         typical, driven = (float(np.median(v[self._tells])) if self._tells.any() else 1.0 for v in
@@ -254,7 +258,6 @@ class LapLearning:
         # at the limit in a hairpin must not hold back the braking before it.
         lowered = self._spread(np.minimum(wanted, 1.0), AHEAD)
         wanted = np.where(lowered < 1.0, lowered, self._spread(wanted, self._limits.raise_ahead))
-        fallen = grip < self.lap_grip - FALLING_GRIP
         if fallen:  # what margin a lap had on better ground, the next has not
             wanted = np.minimum(wanted, 1.0)
         self.lap_grip = grip
@@ -275,7 +278,7 @@ class LapLearning:
         self._is_flying = True
         self.laps += 1
 
-    def _accept_step(self, step: Array, next_grip: float, *, fallen: bool) -> Array:
+    def _accept_step(self, step: Array, next_grip: Array, *, fallen: bool) -> Array:
         """Return the factors (n,) of the next lap, of the `step` (n,) that the present one wants."""
         time, moved = self._passed
         if fallen:
@@ -283,7 +286,10 @@ class LapLearning:
         if fallen or not self._is_flying or not self._closed:
             self.best_factors = self.factors * (1.0 + step)
             return self.best_factors
-        cost = STATION * np.divide(time, moved, out=np.full_like(time, np.nan), where=moved > 0.0)
+        cost = np.divide(time, moved, out=np.full_like(time, np.nan), where=moved > 0.0)
+        if math.isnan(cost[-1]):  # the rest of the line may be shorter than the way of a sample
+            cost[-1] = cost[-2]
+        cost *= self._lengths
         cost *= 1.0 + np.maximum(self._fault - COSTLY_FAULT, 0.0)
         plan = self.factors * self._driven
         wanted = self.factors * (1.0 + step) * next_grip / plan - 1.0
@@ -310,6 +316,14 @@ class LapLearning:
         period = STATION * len(self.factors) if self._closed else None
         factors: Array = np.interp(spacing * np.arange(rows), stations, self.factors, period=period)
         return factors
+
+
+def find_room(margin: Array) -> Array:
+    """Return the share by which grip may rise where tyres slip by `margin` (n,), over the slip of the peak, too little.
+
+    The tyre's curve is a parabola whose top is at its peak: large steps far from it, small ones near it.
+    """
+    return ROOM_GAIN * margin * (margin + 2.0 * PEAK_BEYOND)
 
 
 def rate_fault(wide: float, fast: float, *, off_road: bool, overrun: float = 0.0) -> float:

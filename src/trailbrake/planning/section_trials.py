@@ -56,6 +56,8 @@ class SectionTrials:
         self._sections = [slice(a, b) for a, b in zip(starts, [*starts[1:], count], strict=True)]
         self._best, self.trust = np.empty(len(starts)), np.empty(len(starts))
         self._kept = SectionLap(*(np.ones(count) for _ in SectionLap._fields))
+        self._is_better = np.zeros(len(starts), bool)
+        self._kept_beside = np.zeros((2, 0, 0))  # what was driven beside the best plans, and what those laps wanted
         self.forget()
 
     def forget(self) -> None:
@@ -70,10 +72,30 @@ class SectionTrials:
                 restored[section] = self._kept.plan[section]
         return restored
 
+    def judge_beside(self, driven: Array, wanted: Array) -> Array:
+        """Return what the next lap has beside its plan, by what `judge` has just found: the steering that was learned.
+
+        Args:
+            driven: (m, n) at n stations of any length along the same line, what the lap had.
+            wanted: (m, n) what its evidence would have next.
+        """
+        following, per = wanted.copy(), wanted.shape[1] / len(self._kept.plan)
+        if self._kept_beside.shape[1:] != wanted.shape:
+            self._kept_beside = np.array([driven, wanted])
+        for k, section in enumerate(self._sections):
+            part = slice(round(per * section.start), round(per * section.stop))
+            if self._is_better[k]:
+                self._kept_beside[:, :, part] = driven[:, part], wanted[:, part]
+            if np.isfinite(self._best[k]):
+                old, new = self._kept_beside[:, :, part]
+                following[:, part] = old + self.trust[k] * (new - old)
+        return following
+
     def judge(self, lap: SectionLap) -> Array:
         """Take a lap, and return the plan (n,) of the next one."""
         following: Array = lap.plan * (1.0 + lap.step)
         kept = self._kept
+        self._is_better[:] = False
         for k, section in enumerate(self._sections):
             cost, best, trust = float(lap.cost[section].sum()), self._best[k], 0.0
             if np.isinf(best):
@@ -95,7 +117,7 @@ class SectionTrials:
             else:
                 trust = self.trust[k] = TRUST_SHRINKAGE * self.trust[k]
             if is_better:
-                self._best[k], trust = min(cost, best), self.trust[k]
+                self._best[k], trust, self._is_better[k] = min(cost, best), self.trust[k], True
                 for old, new in zip(kept, lap, strict=True):
                     old[section] = new[section]
             if np.isfinite(self._best[k]):

@@ -165,10 +165,19 @@ def test_a_share_of_the_speed_brakes():
     assert track(share=0.5).brake > 0.2
 
 
-def test_a_rear_axle_beyond_its_peak_gets_no_pedals():
-    slide = 1.2 * NUMBERS.peak_angles[1]
-    command = track(speed=SPEED + 5.0, aside=-math.tan(slide) * (SPEED + 5.0))
-    assert command.brake == 0.0
+@pytest.mark.parametrize(("faster", "slip", "brakes"), [(1.5, 1.1, False), (5.0, 1.1, True), (5.0, 1.5, False)])
+def test_a_rear_axle_beyond_its_peak_gets_no_pedals_but_brakes_where_the_car_is_far_too_fast(faster, slip, brakes):
+    """A car that met a wet bend 20 m/s too fast slid over its edge without brakes."""
+    speed = SPEED + faster
+    command = track(speed=speed, aside=-math.tan(slip * NUMBERS.peak_angles[1]) * speed)
+    assert (command.brake > 0.3) == brakes
+    assert track(speed=SPEED - 5.0, aside=-math.tan(1.1 * NUMBERS.peak_angles[1]) * SPEED).throttle < 0.3
+
+
+def test_a_slow_car_outside_of_its_room_drives_back():
+    """Without drive it rolled out beside the road for 9 s, until the driver called it stuck."""
+    assert track(y=-5.0, speed=0.9 * SPEED, plan=left_bend(1.0)).throttle < 0.2
+    assert track(y=-5.0, speed=0.3 * SPEED, plan=left_bend(1.0)).throttle > 0.3
 
 
 @pytest.mark.parametrize("side", [-1.0, 1.0])

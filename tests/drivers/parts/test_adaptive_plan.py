@@ -22,7 +22,7 @@ from trailbrake.drivers.parts.adaptive_plan import (
 )
 from trailbrake.errors import DataError
 from trailbrake.planning.course import Course
-from trailbrake.planning.lap_learning import CAUTIOUS_LIMITS, FAST_LIMIT, PEAK_LIMITS, ROOM_GAIN
+from trailbrake.planning.lap_learning import CAUTIOUS_LIMITS, FAST_LIMIT, PEAK_LIMITS, find_room
 from trailbrake.state import Controls
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track_library import load_track
@@ -117,7 +117,7 @@ def test_a_law_that_holds_the_front_tyres_below_the_target_leaves_little_margin(
         off = Deviation(0.0, 0.0, False, steer_cut=cuts * LEAST_STEER_CUT)
         plan.adapt(float(s), 0.0, 10.0 * DT, (0.95, 0.6, 0.6), off)
     plan.adapt(1.0, 0.0, DT, (0.2, 0.1, 0.1), ON_PLAN)
-    raised = min(ROOM_GAIN * (PEAK_LIMITS.target_slip - slip), PEAK_LIMITS.most_raise)
+    raised = min(find_room(PEAK_LIMITS.target_slip - slip), PEAK_LIMITS.most_raise)
     assert np.median(plan.learning.factors) == pytest.approx(1.0 + raised, abs=1e-3)
 
 
@@ -320,3 +320,23 @@ def test_a_car_that_brakes_worse_than_its_file_keeps_a_reserve_for_the_rest_of_t
     after = int(np.flatnonzero(plan.accelerations > 0.0)[0])  # within a braking nothing is given back
     plan.replan(after * plan.road.spacing)
     assert plan.road.table[after + 15, RoadColumn.GRIP] == pytest.approx((1.0 - DOUBT_RESERVE) * grip, rel=1e-3)
+
+
+def test_a_car_that_brakes_as_its_file_says_gets_its_reserve_back_and_keeps_no_other_for_it(course):
+    """The reserve itself counted as doubt: the plan fell while the car braked, and that place was too fast in lap 1."""
+    plan = AdaptivePlan(course, 1.0, tests_brakes=True)
+    for _ in range(300):
+        plan.adapt(50.0, -12.0, 0.003, (0.97, 0.9, 0.1), Deviation(0.0, 0.0, False))
+    assert plan.estimate.has_braked
+    after = int(np.flatnonzero(plan.accelerations > 0.0)[0])
+    plan.replan(after * plan.road.spacing)
+    assert plan.road.table[after + 15, RoadColumn.GRIP] == pytest.approx(plan.estimate.grip, rel=1e-3)
+
+
+@pytest.mark.parametrize(("name", "least", "most"), [("gt3", 1.10, 1.13), ("f1", 1.05, 1.075)])
+def test_braked_wheels_without_anti_lock_leave_less_than_their_slip_says(course, name, least, most):
+    plan = AdaptivePlan(Course(course.track, load_car(name)), 1.0, limits=PEAK_LIMITS)
+    for s in np.arange(1.0, course.line.length, 2.0):
+        plan.adapt(float(s), 2.0 * BRAKING, 10.0 * DT, (0.95, 0.6, 0.1), ON_PLAN)
+    plan.adapt(1.0, 0.0, DT, (0.2, 0.1, 0.1), ON_PLAN)
+    assert least < np.median(plan.learning.factors) < most

@@ -79,3 +79,14 @@ def test_an_open_road_is_driven_once(tmp_path):
     assert count(track="proving_ground", laps=3) == 1
     assert count(track=TRACK, laps=3) == 3
     assert count(track=TRACK, laps=0) == 0
+
+
+def test_stability_control_needs_a_car_that_is_known():
+    def name(**flags):
+        spec = DriveFlags(track="kartwerk", laps=1, **flags).make_spec()
+        return resolve_drive(make_setup(registry.find("assetto"), spec)).name_drivers()
+
+    assert name(driver="speed_hold", car="gt3")[0].stability is None
+    assert name(driver="speed_hold", car="gt3", stability=True)[0].stability is not None
+    with pytest.raises(UsageError, match="--stability: no stability control"):
+        name(driver="speed_hold", car="unknown", world=("car=gt3",), stability=True)

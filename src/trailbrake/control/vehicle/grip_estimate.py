@@ -33,9 +33,9 @@ BRAKED_CAPACITY = 0.97  # of a car that is as believed, braked to the peak
 TOLERANCE = 0.03  # by which the estimate may be low, for a car as believed, before it counts
 SURE_GRIP = 0.90  # at and below which an estimate is no such error
 LEAST_GRIP, MOST_GRIP = 0.4, 1.0
-FALL_MEMORY = 6.0  # s, of the low-pass filter against which a fall is measured
+FALL_MEMORY = 4.0  # s of samples, of the low-pass filter against which a fall is measured
 FALL_TOLERANCE = 0.02  # of a fall that does not count
-FALL_AHEAD = 0.8  # of it that is expected besides: what FALL_MEMORY shows at an even rate is the fall of 5 s more
+FALL_AHEAD = 1.5  # of it that is expected besides: a road that is getting wet goes on doing so
 _DOUBTFUL_RANGE = 1.0 - TOLERANCE - SURE_GRIP
 
 
@@ -85,6 +85,11 @@ class GripEstimate:
         return max(now - FALL_AHEAD * fall, LEAST_GRIP)
 
     @property
+    def shown_grip(self) -> float:
+        """The factor on the grip that samples show, whatever may be planned with: `grip` without limits."""
+        return _with_tolerance(self.share)
+
+    @property
     def share(self) -> float:
         """The share of the believed capacity that samples show, 1 at most: `grip` without limits and expectations."""
         return min(self._bends.share, self._braking.share, MOST_GRIP)
@@ -122,8 +127,6 @@ class GripEstimate:
             braked: whether the car is braked.
             reference: capacity over what is believed that laps have shown here with all the grip; NaN: not known.
         """
-        now = self._present_grip()
-        self._before = max(self._before + min(dt / FALL_MEMORY, 1.0) * (now - self._before), now)
         if not math.isfinite(use + slip + angle_slip):
             return math.nan
         share = min(dt / FILTER_TIME, 1.0)
@@ -133,6 +136,9 @@ class GripEstimate:
         combined = self.combined_slip
         if not (self.use > LEAST_USE * self.grip and MARGIN_SLIP < combined < MOST_SLIP):
             return math.nan
+        now = self._present_grip()
+        # On straights nothing shows that a fall has come to its end.
+        self._before = max(self._before + min(dt / FALL_MEMORY, 1.0) * (now - self._before), now)
         shown = self.use / self._share_of_peak(combined)
         capacity = shown if math.isnan(reference) else _compare_with_place(shown / reference)
         along = math.sqrt(max(combined * combined - self.slip * self.slip, 0.0))

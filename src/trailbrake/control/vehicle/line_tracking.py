@@ -32,6 +32,8 @@ MOST_SPEED_RATIO = 1.2  # speed over the plan's, up to which slips are scaled
 OPEN_THROTTLE_SPEED = 2.0  # m/s above the plan: so far a limiting engine gives all, from twice this on what is planned
 TOO_FAST = 2.0  # m/s above the plan, from which the slip of the wheels alone limits the brakes, from twice this wholly
 SPEED_BELOW = 3.0  # m/s, see DRIVE_LIMIT_BELOW
+SLOW_SHARE, SLOW_RANGE = 0.8, 0.2  # of the planned speed, below which a car out of its room gets drive, ever more
+URGENT_SLIP = 0.4  # of the rear's peak slip angle, by which a car that is far too fast may slide more while it brakes
 LEAST_ROOM = 0.2  # m outside of the line that a car may always drift to
 SLIP_SPEED = 5.0  # m/s, above which slip angles limit steering and pedals
 
@@ -356,7 +358,9 @@ def _drive_kept_when_wide(
     ) - max(car.half_tracks[0], car.half_tracks[1])
     wide = outside * (offset + lead * drift)
     kept: float = min(max(1.0 - (wide - max(room, LEAST_ROOM)) / gains[TrackingGain.LIFT_RANGE], 0.0), 1.0)
-    return kept
+    # A slow car needs little of its side force: without drive it would stay where it is, beside the road.
+    slow = (SLOW_SHARE - speed / max(_plan_at(plan, s, PlanColumn.SPEED), MIN_SPEED)) / SLOW_RANGE
+    return max(kept, min(slow, 1.0))
 
 
 @internal_jit
@@ -395,18 +399,19 @@ def track_line(
     error = aim.speed_share * _plan_at(plan, s, PlanColumn.SPEED) - speed
     ahead = s + gains[TrackingGain.SPEED_LEAD] * speed
     wanted = _plan_at(plan, ahead, PlanColumn.ACCELERATION) + gains[TrackingGain.SPEED] * error
-    kept = 1.0
+    # Less grip than there is must not hold back a car that is far too fast: all that the slips of its wheels allow.
+    urgency = min(max(-error / TOO_FAST - 1.0, 0.0), 1.0)
+    kept = brake_kept = 1.0
     if speed > SLIP_SPEED:
         start, end = gains[TrackingGain.REAR_SLIP_START], gains[TrackingGain.REAR_SLIP_END]
         kept = min(max((end - abs(_rear_slip(car, motion))) / (end - start), 0.0), 1.0)
+        brake_kept = min(max(kept, (end + URGENT_SLIP * urgency - abs(_rear_slip(car, motion))) / (end - start)), 1.0)
     drive_kept = kept * _drive_kept_when_wide(plan, car, motion, gains, (s, offset, speed))
     most = drive_kept * _drive_limit(plan, s, speed, error)
     opened = _plan_at(plan, ahead, PlanColumn.ENGINE_LIMITED) * min(max(2.0 + error / OPEN_THROTTLE_SPEED, 0.0), 1.0)
     wanted += opened * max(most - wanted, 0.0)
-    # Less grip than there is must not hold back a car that is far too fast: all that the slips of its wheels allow.
-    urgency = min(max(-error / TOO_FAST - 1.0, 0.0), 1.0)
     planned = _plan_at(plan, s, PlanColumn.BRAKE_LIMIT)
-    least = -kept * (planned + urgency * max(car.brake_force / car.masses[0] - planned, 0.0))
+    least = -brake_kept * (planned + urgency * max(car.brake_force / car.masses[0] - planned, 0.0))
     acceleration = most if error > gains[TrackingGain.FULL_PEDAL_ERROR] else min(max(wanted, least), most)
     gear = min(max(motion.gear, 1), len(car.masses) - 1)
     # Part of a steered wheel's cornering force points backwards.

@@ -43,7 +43,9 @@ Array = NDArray[np.float64]
 REPLAN_DISTANCE = 40.0  # m after which the part ahead is planned anew
 REPLAN_FALL = 0.01  # share by which the grip falls before it is planned anew at once
 BRAKING = -3.0  # m/s^2, below which a car counts as braked
-BRAKED_EXPONENT = 0.6  # of the slip of braked wheels over the one aimed at, for what they have left
+# Of the slip of braked wheels over the one aimed at, for what they have left: without anti-lock brakes the mean of an
+# axle hides the wheel that locks first.
+BRAKED_EXPONENT, LOCKING_EXPONENT = 1.0, 0.6
 BRAKING_TIME = 0.3  # s, of the low-pass filter on the slip of braked wheels: without ABS they lock for an instant
 MOST_LOCKING = 1.5  # slip over that of the peak, of a wheel that stands
 LEAST_STEER_CUT = 0.02  # rad, from which a car understeers; ...
@@ -124,6 +126,7 @@ class AdaptivePlan:
         self._curve = (law.b, law.c, law.e)
         self.estimate = GripEstimate(start_grip, self._curve)
         self._target_slip, self._braked_target = limits.target_slip, limits.target_slip / limits.braked_slip
+        self._braked_exponent = BRAKED_EXPONENT if course.known_car().brakes.abs else LOCKING_EXPONENT
         doubt = course.known_car().uncertainty
         is_verified = doubt is not None and doubt.is_verified
         self._first_grips = () if not cautious else VERIFIED_GRIP if is_verified else CAUTIOUS_GRIP
@@ -194,9 +197,8 @@ class AdaptivePlan:
         # The mean of an axle hides that its inner wheel locks, and all brakes are released for it.
         braked = max(estimate.combined_slip, min(locking, MOST_LOCKING)) if forward < BRAKING else 0.0
         self._braked_slip += min(dt / BRAKING_TIME, 1.0) * (braked - self._braked_slip)
-        # Braked tyres have less left below the peak than their slip says: on the way there it grows ever faster.
         braked_share = self._braked_slip * self._braked_target / self._target_slip
-        slip = max(estimate.slip, self._target_slip * braked_share**BRAKED_EXPONENT)
+        slip = max(estimate.slip, self._target_slip * braked_share**self._braked_exponent)
         if forward < BRAKING and off.fast > FAST_LIMIT:  # the brakes do not do what is planned, whatever the slip says
             slip = max(slip, self._target_slip)
         understeers = float(off.steer_cut > LEAST_STEER_CUT)
@@ -316,10 +318,10 @@ class AdaptivePlan:
         A file that is wrong of the brakes is wrong of bends as well, and braking to the peak of the slip uses 0.97 of
         the grip: until a lap has shown all of the road, less is planned than the estimate says.
         """
-        grip = self.estimate.grip
-        usable = self.learning.usable_grip(s, grip)
+        usable = self.learning.usable_grip(s, self.estimate.grip)
         if self._keeps_reserve and self.learning.laps == 0 and self.estimate.has_braked:
-            usable *= 1.0 - DOUBT_RESERVE * min(max((DOUBTFUL_GRIP - grip) / DOUBT_RANGE, 0.0), 1.0)
+            doubt = (DOUBTFUL_GRIP - self.estimate.shown_grip) / DOUBT_RANGE
+            usable *= 1.0 - DOUBT_RESERVE * min(max(doubt, 0.0), 1.0)
         return usable
 
     def _settings(self, start: float) -> ProfileSettings:

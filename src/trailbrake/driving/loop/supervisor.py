@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from numbers import Real
 from operator import attrgetter
 
+from trailbrake.control.vehicle.stability_control import StabilityControl
 from trailbrake.errors import CarStuckError, describe_value, raised_at
 from trailbrake.state import CarState, Controls, FourTorques, Phase, WheelTorque, settings_of
 from trailbrake.state.controls import SETTINGS, describe_driver_exception
@@ -60,12 +61,14 @@ class Supervisor:
         counters: how often it had to act.
         stop_reason: empty while the driver drives. Once set it stays, and every answer brakes.
         stop_by: s of the steady clock at which a stop ends although the car still rolls: the system ends the process.
+        stability: limits what the driver wants in a slide; None: nothing does.
     """
 
     def __init__(self) -> None:
         self.counters = SupervisorCounters()
         self.stop_reason = ""
         self.stop_by = math.inf
+        self.stability: StabilityControl | None = None
         self._last = Controls(brake=1.0)
         self._bad_time = 0.0
         self._was_stale = False
@@ -198,6 +201,8 @@ def decide_controls(
         supervisor.request_stop(f"the driver answered {type(answer).__name__}, expected Controls")
         return supervisor.safe_stop_controls(state)
     try:
+        if supervisor.stability is not None:
+            answer = supervisor.stability.limit_controls(state, answer, dt)
         return supervisor.limit_controls(answer, dt)
     except OURS:
         raise

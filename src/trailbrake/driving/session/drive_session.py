@@ -12,7 +12,7 @@ from trailbrake.car_contacts import CarContact
 from trailbrake.driving.loop.drive_loop import LoopResult, RequestPacer
 from trailbrake.driving.loop.supervisor import Supervisor
 from trailbrake.driving.precompile import precompile_in_child
-from trailbrake.driving.run import INTERRUPTED, CarWatch, DriveOutcome, NamedDriver, drive_cars
+from trailbrake.driving.run import INTERRUPTED, CarWatch, DriveOutcome, drive_cars
 from trailbrake.driving.session.car_session import CarSession, make_recorder
 from trailbrake.driving.session.connection import Connection
 from trailbrake.driving.session.drive_inputs import CONTENTS, DriveContents
@@ -169,7 +169,7 @@ def _drive_cars(
         reports.append({} if connection.camera is None else connection.camera.summarise_pictures())
 
     outcome = drive_cars(
-        setup, [NamedDriver(driver, setup.spec.first.driver) for driver in drivers], watch_cars, supervisor,
+        setup, resolved.name_drivers(), watch_cars, supervisor,
         say=listener.show_message, breakable=breakable, finish=finish,
         adapt_pacer=lambda pacer: pacer if view is None else RequestPacer(pacer, view.execute_requests),
     )  # fmt: skip

@@ -5,7 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from trailbrake.control.vehicle.stability_control import StabilityControl
 from trailbrake.driving.goals import Laps
+from trailbrake.driving.run import NamedDriver
 from trailbrake.driving.session.drive_inputs import DriveContents, check_inputs, describe_inputs, hash_inputs
 from trailbrake.driving.session.drive_setup import DriveSetup
 from trailbrake.driving.session.driver_choice import (
@@ -18,6 +20,7 @@ from trailbrake.driving.session.driver_choice import (
 from trailbrake.driving.session.driver_memory import DriverMemory
 from trailbrake.driving.session.line_choice import ChosenLine, choose_line
 from trailbrake.driving.session.session_detection import find_course
+from trailbrake.errors import UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.roles import Driver
@@ -43,6 +46,19 @@ class ResolvedDrive(NamedTuple):
     drivers: Sequence[Driver]
     memory: DriverMemory | None
     about: JsonObject
+
+    def name_drivers(self) -> list[NamedDriver]:
+        """Return the drivers as `drive_cars` takes them; UsageError where stability control lacks what it needs."""
+        setup, car = self.setup, self.course.car
+        first = setup.spec.first
+        if not first.stability:
+            return [NamedDriver(driver, first.driver) for driver in self.drivers]
+        missing = StabilityControl.NEEDS - setup.simulator.list_supplied(setup.live)
+        if car is None or missing:
+            raise UsageError("no stability control", where="--stability", expected="a known car and its motion",
+                             got="no car file" if car is None else f"no {', '.join(sorted(missing))}",
+                             hint="name the car by --car" if car is None else "drive without it")  # fmt: skip
+        return [NamedDriver(driver, first.driver, StabilityControl(car)) for driver in self.drivers]
 
 
 def resolve_drive(
