@@ -1,14 +1,17 @@
 """Makes the pictures of the documents in docs/images: `python docs/pictures.py [NAME ...]`, of a drive made for them.
 
 `lap.svg` is drawn here: a lap as an animation without a script, which code hosts show in a README. The others are pages
-as a browser shows them (`chromium` on the path); make them again when a page has changed its looks. `live.webp` is
-taken by hand, of `trailbrake replay RECORDING --watch` with the view from behind the car: it needs WebGL.
+as a browser shows them (`chromium` on the path); make them again when a page has changed its looks. `film.webp` shows
+20 s of a lap in three dimensions, `live.webp` the page around it; both take some minutes without a graphics chip.
 """
 
+import contextlib
 import json
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +24,17 @@ from trailbrake.record import Recording
 from trailbrake.tracks.track import Track
 from trailbrake.units import KMH
 
+sys.path.append(str(Path(__file__).resolve().parent.parent / "tests"))
+from helpers.browser import Browser
+
 IMAGES = Path(__file__).resolve().parent / "images"
 WIDTH, HEIGHT, MARGIN = 900.0, 480.0, 26.0  # of lap.svg, in its units
 SHADES = ("#2b6cb0", "#2f9e9e", "#56a836", "#d9a514", "#d4542c")  # slow to fast
 SPEEDUP = 4.0  # of the animation
 BATCH = 12  # ticks between two points of the path
+SHOTS = ("chase", "trackside", "helicopter", "cockpit")  # views of the film, one for each quarter of the lap
+SHOT_S, FILM_RATE = 5.0, 15  # s of each view; frames per s
+FILM_SIZE = (640, 450)  # pixels; the page is shown at twice as many: the dash, and below it the scene, 16 to 9
 
 
 def draw_lap(recording: Recording, track: Track) -> str:
@@ -95,6 +104,68 @@ def photograph(page: Path, name: str, size: tuple[int, int]) -> None:
         Image.open(shot).convert("RGB").save(IMAGES / f"{name}.webp", quality=80, method=6)
 
 
+# The page's own functions draw, at the time of the recording, not of the browser, and with all pixels.
+BEGIN_FILM = """(async () => {
+  const until = async (met) => { while (!met()) await new Promise((go) => setTimeout(go, 5)); };
+  const hidden = "header, .right, .views, .pair, #map-box, #delta-box";
+  for (const box of document.querySelectorAll(hidden)) box.style.display = "none";
+  Object.assign(document.body.style, { padding: 0, maxWidth: "none", overflow: "hidden" });
+  Object.assign(document.querySelector("main").style, { display: "block" });
+  request("pause");
+  await chooseView("chase");
+  draw = () => {};
+  sceneView.view.judge = () => {};
+  sceneView.view.scale = 0;
+  showAt = async (time, kind) => {
+    request("seek", [time]);
+    await until(() => value("health", "position") === time);
+    sceneView.kind = kind;
+    drawScene(1000 * time);
+    drawDash();
+  };
+})()"""
+
+
+@contextlib.contextmanager
+def open_replay(recording: str, size: tuple[int, int]) -> Iterator[Browser]:
+    """Show a recording on the live page; yields the browser, `size` in pixels."""
+    serve = [sys.executable, "-m", "trailbrake", "replay", recording, "--watch"]
+    with tempfile.TemporaryDirectory() as folder, subprocess.Popen(serve, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        with contextlib.ExitStack() as ends:
+            ends.callback(server.terminate)
+            browser = ends.enter_context(contextlib.closing(Browser(Path(folder))))
+            browser.size(*size)
+            browser.open(next(line for line in server.stderr if "http://" in line).split()[-1])
+            browser.wait("live.frame")
+            yield browser
+
+
+def film_lap(recording: str) -> None:
+    """Write docs/images/film.webp: the views of SHOTS, each SHOT_S of its quarter of the best lap, in real time."""
+    lap = Recording.open(recording).laps.best()
+    frames = []
+    with tempfile.TemporaryDirectory() as folder, open_replay(recording, (2 * FILM_SIZE[0], 2 * FILM_SIZE[1])) as page:
+        page.evaluate(BEGIN_FILM)
+        for k, kind in enumerate(SHOTS):
+            for moment in lap.end - lap.time_s * (1.0 - k / len(SHOTS)) + np.arange(0.0, SHOT_S, 1.0 / FILM_RATE):
+                page.evaluate(f"showAt({moment}, '{kind}')")
+                page.picture(shot := Path(folder) / "shot.png")
+                frames.append(Image.open(shot).convert("RGB").resize(FILM_SIZE))
+    frames[0].save(IMAGES / "film.webp", save_all=True, append_images=frames[1:], duration=round(1000 / FILM_RATE),
+                   loop=0, quality=45, method=6)  # fmt: skip
+
+
+def photograph_replay(recording: str) -> None:
+    """Write docs/images/live.webp: the live page in the middle of the best lap, with the view from behind the car."""
+    lap = Recording.open(recording).laps.best()
+    with tempfile.TemporaryDirectory() as folder, open_replay(recording, (1280, 1000)) as page:
+        page.evaluate(f"request('pause'); request('seek', [{lap.end - 0.5 * lap.time_s}]); chooseView('chase')")
+        time.sleep(4.0)  # until path and charts have followed
+        page.picture(shot := Path(folder) / "shot.png")
+        Image.open(shot).convert("RGB").save(IMAGES / "live.webp", quality=80, method=6)
+
+
 def run(*tokens: str) -> dict[str, Any]:
     """Run a verb of trailbrake in a process and return what it prints with --json."""
     done = subprocess.run([sys.executable, "-m", "trailbrake", *tokens, "--json"], check=True, capture_output=True)
@@ -104,7 +175,7 @@ def run(*tokens: str) -> dict[str, Any]:
 
 def main() -> None:
     """Make the pictures that are named, or all."""
-    wanted = set(sys.argv[1:]) or {"lap", "report", "compare", "line"}
+    wanted = set(sys.argv[1:]) or {"lap", "report", "film", "live", "compare", "line"}
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         if wanted & {"lap", "report"}:
@@ -114,6 +185,12 @@ def main() -> None:
                 (IMAGES / "lap.svg").write_text(text, encoding="utf-8")
             if "report" in wanted:
                 photograph(Path(drive["report"]), "report", (1280, 900))
+        if wanted & {"film", "live"}:
+            lap = run("drive", "--track", "pinegrove", "--out", folder)["recording"]
+            if "film" in wanted:
+                film_lap(lap)
+            if "live" in wanted:
+                photograph_replay(lap)
         if "compare" in wanted:
             ten_lines = str(IMAGES.parent.parent / "examples" / "ten_line_driver.py")
             drives = [run("drive", "--track", "pinegrove", "--out", folder, "--driver", who)["recording"]

@@ -26,6 +26,11 @@ SHORTER = {
     "--speed real --watch --laps 1": "--watch --laps 0 --seconds 3",
     "replay last --watch": "replay last --watch --seconds 1",
     "--trials 32": "--trials 2",
+    "--track oval --laps 1 --watch": "--track oval --laps 0 --seconds 3 --watch",
+    " --open": "",
+    "--laps 5 --out laps": "--laps 1 --out laps",  # what follows needs PyTorch
+    "trailbrake train clone laps --out mine.npz\n": "",
+    "trailbrake drive --sim trend --driver policy:mine.npz --track oval --laps 1\n": "",
 }
 
 
@@ -130,31 +135,56 @@ def test_what_a_page_shows_as_output_is_printed(page, tmp_path, monkeypatch, cap
     pytest.fail("no output is shown")
 
 
-@pytest.mark.documents
-@pytest.mark.parametrize("page", ["index.md", "tutorial.md"])
-def test_the_first_pages_run_as_written(page, tmp_path, monkeypatch, capfd):
+@pytest.fixture
+def run_page(tmp_path, monkeypatch, capfd):
+    """A function that saves the files of a page, runs its commands and yields (tokens, result) of each."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TRAILBRAKE_RECORDINGS", str(tmp_path / "recordings"))
+
+    def run(page):
+        for before, language, content in code_blocks(ROOT / "docs" / page):
+            if language in ("python", "toml"):
+                Path(SAVED.search(before)[1]).write_text(content, encoding="utf-8")
+                continue
+            for old, new in SHORTER.items():
+                content = content.replace(old, new)
+            for tokens in commands_of(content) if language == "" else ():
+                capfd.readouterr()
+                code = run_command_line([*tokens, "--json"])
+                out, err = capfd.readouterr()
+                assert code == 0, (tokens, err[-2000:])
+                yield tokens, json.loads(out)
+
+    return run
+
+
+@pytest.mark.documents
+@pytest.mark.parametrize("page", ["index.md", "tutorial.md"])
+def test_the_first_pages_run_as_written(page, run_page):
     promised = {}  # driver's file: s in the title over it
     for found in re.finditer(r"^## .*: ([\d.]+) s\n.*?`(step\d\.py)`", (ROOT / "docs" / page).read_text("utf-8"),
                              re.MULTILINE | re.DOTALL):  # fmt: skip
         promised[found[2]] = float(found[1])
     kept = set()
-    for before, language, content in code_blocks(ROOT / "docs" / page):
-        if language in ("python", "toml"):
-            name = SAVED.search(before)[1]
-            Path(name).write_text(content, encoding="utf-8")
-            continue
-        for old, new in SHORTER.items():
-            content = content.replace(old, new)
-        for tokens in commands_of(content) if language == "" else ():
-            capfd.readouterr()
-            code = run_command_line([*tokens, "--json"])
-            out, err = capfd.readouterr()
-            assert code == 0, (tokens, err[-2000:])
-            driver = tokens[tokens.index("--driver") + 1] if "--driver" in tokens else ""
-            if tokens[0] == "drive" and driver in promised:
-                assert json.loads(out)["best_s"] == pytest.approx(promised[driver], abs=0.06)
-                assert all(lap["valid"] for lap in json.loads(out)["laps"])
-                kept.add(driver)
+    for tokens, result in run_page(page):
+        driver = tokens[tokens.index("--driver") + 1] if "--driver" in tokens else ""
+        if tokens[0] == "drive" and driver in promised:
+            assert result["best_s"] == pytest.approx(promised[driver], abs=0.06)
+            assert all(lap["valid"] for lap in result["laps"])
+            kept.add(driver)
     assert kept == set(promised)
+
+
+@pytest.mark.documents
+def test_the_lessons_run_as_written_and_take_the_times_that_they_name(run_page):
+    promised = set(re.findall(r"(\d+\.\d) s\b", (ROOT / "docs" / "class.md").read_text("utf-8")))
+    results = {}
+    for tokens, result in run_page("class.md"):
+        results.setdefault(tokens[0], []).append(result)
+    swinging, slow, quick = results["drive"][1:4]
+    assert swinging["off_track_s"] > 10.0
+    assert quick["best_s"] < slow["best_s"]
+    driven = [lap["time_s"] for drive in results["drive"] for lap in drive["laps"]]
+    driven += [entry["best_s"] for day in results["race"][0]["days"] for entry in day["races"][0]["results"]]
+    assert len(promised) == 3
+    assert promised <= {f"{time:.1f}" for time in driven}

@@ -132,7 +132,8 @@ def test_names_of_runs(folder):
     record(folder / "nest.mcap", age=20)
     runs = list_runs(folder)
     meant = {
-        "last": "new", "last:ne": "new", "last:old": "old", "best": "old", "best:ring": "day--race", "old": "old",
+        "last": "new", "previous": "day--race", "last:ne": "new", "last:old": "old", "best": "old",
+        "best:ring": "day--race", "old": "old",
         "rac": "day--race", "ace": "day--race",
     }  # fmt: skip
     assert {name: choose_run(runs, name, folder).id for name in meant} == meant

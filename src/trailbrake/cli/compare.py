@@ -39,8 +39,8 @@ def compare(
     With one recording its laps are compared with its best one; with several, the best lap of each.
 
     Args:
-        drives: recordings: files, or runs by id, `last` or `best`; DRIVE#3 takes its lap 3. Files can also be laps that
-            other tools have logged: MoTeC, iRacing, RaceChrono and others.
+        drives: recordings: files, or runs by id, `last`, `previous` or `best`; DRIVE#3 takes its lap 3. Files can also
+            be laps that other tools have logged: MoTeC, iRacing, RaceChrono and others.
         reference: which of them the others are compared with, 1 for the first; 0 = the fastest.
         out: the page to write; default beside the first recording, as NAME_compare.html.
         png: also a picture to write; needs matplotlib.

@@ -271,9 +271,9 @@ def write_tags(recording: Path, tags: Iterable[str]) -> list[str]:
 
 
 def choose_run(runs: Sequence[RunEntry], name: str, folder: Path) -> RunEntry:
-    """Return the run that `name` means: "last", "last:PART", "best", "best:TRACK", an id, or a part that only one has.
+    """Return the run that `name` means: an id, a part that only one has, or one of these words.
 
-    "last:PART" is the newest run with PART in its id.
+    "last" is the newest run, "previous" the one before it, "last:PART" the newest with PART in its id.
 
     "best" is the run with the best lap on the track of the newest run.
 
@@ -283,8 +283,8 @@ def choose_run(runs: Sequence[RunEntry], name: str, folder: Path) -> RunEntry:
     readable = [run for run in runs if not run.problem]
     if not readable:
         raise UsageError("there are no recordings yet", where=str(folder), hint="drive, or set TRAILBRAKE_RECORDINGS")
-    if name == "last":
-        return readable[0]
+    if name == "last" or (name == "previous" and len(readable) > 1):
+        return readable[("last", "previous").index(name)]
     if name.startswith("last:") and (same := [run for run in readable if name.partition(":")[2] in run.id]):
         return same[0]
     if name == "best" or name.startswith("best:"):
@@ -312,13 +312,13 @@ def choose_run(runs: Sequence[RunEntry], name: str, folder: Path) -> RunEntry:
 def resolve_recording(name: str, folder: Path) -> Path:
     """Return the file that a user's word means: a path, or a run of the catalogue of `folder`.
 
-    A word with a separator, a suffix, or the name of a file that is there, is a path; "last" and "best" are runs.
+    A word with a separator, a suffix, or the name of a file that is there, is a path; words of `choose_run` are runs.
 
     Raises:
         UsageError: it is neither.
     """
     path = Path(name)
-    keyword = name in ("last", "best") or name.startswith("best:")
+    keyword = name in ("last", "previous", "best") or name.startswith(("last:", "best:"))
     if not keyword and (path.suffix or len(path.parts) != 1 or "\\" in name or path.exists()):
         return path
     with closing(RunIndex(folder)) as index:
