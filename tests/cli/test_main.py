@@ -1,6 +1,7 @@
 """Exit codes, one-line errors, and the verbs that list what there is."""
 
 import math
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -55,7 +56,11 @@ from trailbrake.state.tables import CONTROL_FIELDS, STATE_FIELDS
         ("tune --trials 0", "no number of trials"),
         ("bench drvie", 'Did you mean "drive"?'),
         ("tracks --jsn", "Did you mean --json?"),
-        ("export", "recording"),
+        ("drive help", "did you mean --help?"),
+        ("export", "export: no RECORDING given; see trailbrake export --help"),
+        ("compare", "compare: no DRIVES given; see trailbrake compare --help"),
+        ("export-fmu --out x", "export-fmu: no DRIVER given; see trailbrake export-fmu --help"),
+        ("drive --track", 'Command "drive" parameter --track requires an argument'),
         ("export none.mcap", "none.mcap: cannot read the recording"),
         ("report none.mcap", "none.mcap: cannot read the recording"),
     ],
@@ -106,7 +111,10 @@ def test_help_and_version(cli):
         said = cli(*words)
         assert (said.code, said.err) == (0, [])
         assert "Usage: trailbrake" in said.out
-    assert cli("--version").out.strip() == trailbrake.__version__
+    for word in ("--version", "-V", "version"):
+        assert cli(word).out.strip() == trailbrake.__version__
+    assert cli("help").out == cli("--help").out
+    assert cli("help", "compare").out == cli("compare", "--help").out
     flags = cli("drive", "--help").out
     for flag in ("--track", "--car", "--driver", "--laps", "--seconds", "--seed", "--live", "--speed", "--out",
                  "--no-report", "--sim", "--json", "--car-index", "--wait"):  # fmt: skip
@@ -276,3 +284,15 @@ def test_help_ends_however_wide_the_terminal_says_that_it_is(columns, tmp_path):
     with command("drive", "--help", shm=tmp_path, COLUMNS=columns) as said:
         assert said.end(120.0) == 0
         assert "--track" in said.out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [["drive", "--help"], ["tracks"], ["tracks", "--json"]])
+def test_a_reader_that_has_seen_enough_is_no_error(words):
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-m", "trailbrake", *words], stdout=writing, stderr=subprocess.PIPE, timeout=120.0
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")

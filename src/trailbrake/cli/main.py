@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
+from cyclopts import App, CycloptsError, Group, MissingArgumentError, Parameter, UnusedCliTokensError
 
 from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.cli.flag_names import choose_short_flag, guess_flag, spell_out
@@ -79,6 +79,7 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "", 
         name="trailbrake",
         help="Write an AI driver once. Drive it in a racing game, or with no game at all.",
         version=__version__,
+        version_flags=("--version", "-V"),
         default_parameter=Parameter(negative_iterable=(), short_alias=choose_short_flag),
         suppress_keyboard_interrupt=False,  # `run` says so
     )
@@ -133,6 +134,8 @@ def _find_sim_flag(tokens: list[str]) -> str:
 
 def run_command_line(tokens: list[str]) -> int:
     """Run one command line and return its exit code."""
+    if tokens[:1] in (["help"], ["version"]):  # as other programs have it
+        tokens = [*tokens[1:], f"--{tokens[0]}"]
     try:
         completes = tokens[:1] == ["__complete"]  # a shell asks what may stand at its cursor, behind these words
         words = tokens[1:] if completes else tokens
@@ -151,6 +154,10 @@ def run_command_line(tokens: list[str]) -> int:
     except BrokenPipeError:  # `trailbrake tracks | head` is no error
         sys.stderr.close()
         return 0
+    except SystemExit as error:
+        if isinstance(error.__context__, BrokenPipeError):  # rich has caught it
+            return 0
+        raise
     except OSError as error:  # a full disk, mostly, or a file that may not be touched
         where = f"{error.filename}: " if error.filename is not None else ""
         print(f"trailbrake: {where}{describe_os_error(error)}", file=sys.stderr)
@@ -163,8 +170,10 @@ def _describe_usage(error: CycloptsError) -> str:
     line = " ".join(str(error).split()).replace(", ...", " and others").rstrip(".")
     if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
         word = error.unused_tokens[0]
-        guess = guess_flag(word)
+        guess = guess_flag(word) or ("--help" if word == "help" else "")
         line = f'"{word}" stands without a flag' + (f"; did you mean {guess}?" if guess else "")
+    if isinstance(error, MissingArgumentError) and error.argument is not None and error.argument.index is not None:
+        line = f"{chain}: no {error.argument.name.lstrip('-').upper()} given"
     return f"{line}; see trailbrake {chain} --help".replace("  ", " ")
 
 

@@ -89,6 +89,8 @@ def test_long_runs_are_averaged(tmp_path):
 def test_what_is_missing_is_left_out(tmp_path, rows):
     page = write_curves_page(tmp_path / "curves.html", "a", rows).read_text("utf-8")
     assert "How it went" in page
+    assert "No policy that was judged has driven a lap yet." in page
+    assert page.count("<svg") == 6  # no empty chart of laps
 
 
 def test_a_page_that_cannot_be_written_is_one_line(tmp_path):

@@ -173,7 +173,9 @@ def _draw_curve(rows: Sequence[Row], title: str, key: str) -> str:
 
 
 def _draw_laps(rows: Sequence[Row], tracks: Sequence[str]) -> str:
-    judged = [row for row in rows if any(key.startswith(_LAP) for key in row)]
+    judged = [row for row in rows if any(math.isfinite(_number(row, _LAP + track)) for track in tracks)]
+    if not judged:
+        return "<p>No policy that was judged has driven a lap yet.</p>"
     return _draw(
         "flying lap of the judged policy, s",
         [_column(judged, lambda row, key=_LAP + track: _number(row, key)) for track in tracks[:MOST_TRACKS]],  # type: ignore[misc]

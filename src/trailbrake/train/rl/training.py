@@ -135,7 +135,7 @@ class _Run:
             "steps_per_cpu_s": outcome.steps / max(cpu_spent, 1e-9), **outcome.figures, **shares,
         }  # fmt: skip
         if iteration % options.evaluate_every == 0:
-            figures |= self.judge()
+            figures = self.judge() | figures
         self.curves.add(iteration, figures)
 
     def judge(self) -> dict[str, float]:
@@ -163,7 +163,8 @@ class _Run:
         minutes = progress.wall_time / 60.0
         self.say(f"iteration {progress.iteration}, {progress.steps / 1e6:.1f} M steps, {minutes:.1f} min: {laps};"
                  f" {crashes} of {cars} cars crashed{is_best}")  # fmt: skip
-        return {"score": score, "crashes": crashes, **{f"lap_s/{r.track}": r.lap_time for r in self.results}}
+        return {"steps": progress.steps, "wall_s": about["wall_s"], "cpu_s": about["cpu_s"], "score": score,
+                "crashes": crashes, **{f"lap_s/{r.track}": r.lap_time for r in self.results}}  # fmt: skip
 
     def save(self) -> None:
         """Write the checkpoint; where that fails the last good one stays, and the training goes on."""
@@ -256,7 +257,7 @@ def train_policy(
             if steady_clock.now() - run.saved_at >= CHECKPOINT_SECONDS:
                 run.save()
         if run.progress.iteration % options.evaluate_every and run.progress.iteration > done.iteration:
-            run.judge()
+            run.curves.add(run.progress.iteration, run.judge())
         run.save()
     if run.save_error:
         raise UsageError(run.save_error, where=str(options.out), hint="make room, then go on with --resume")
