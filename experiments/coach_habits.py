@@ -111,8 +111,9 @@ def measure_cell(cell: list[Case]) -> list[dict[str, Any]]:
     for case in cell:
         if case.recording is None:
             continue
-        report = coach_laps([DriveChoice(Recording.open(case.recording), case.habit)],
-                            CoachOptions(track=case.track, limit=False))  # fmt: skip
+        # Embedded drives have no page with the limiter of Assetto's car: it is named.
+        options = CoachOptions(track=case.track, car=case.car if case.sim == "assetto" else "", limit=False)
+        report = coach_laps([DriveChoice(Recording.open(case.recording), case.habit)], options)
         if len(report.chosen.laps) < LAPS - 2:
             continue
         if case.habit == "none":

@@ -6,19 +6,25 @@ from helpers.coached_laps import make_corners, make_laps
 
 from trailbrake.coaching.steer_findings import LATE_HANDS_S, find_slow_hands, measure_quickness
 
+ARMS_S = 0.03  # s, of a person's arms in any case
+
+
+def filter_low(values, lag_s):
+    held, filtered = 0.0, np.zeros(len(values))
+    for k, value in enumerate(values):
+        held += (min(0.01 / lag_s, 1.0) if lag_s else 1.0) * (value - held)
+        filtered[k] = held
+    return filtered
+
 
 def steer_with(lag_s, seed, slower=0.0):
     """Return a lap whose steer is that of a road, with corrections, through a low-pass filter."""
     rng = np.random.default_rng(seed)
     lap = make_laps(np.random.default_rng(0), laps=1, spread=0.0)[0]
     time = np.arange(0.0, lap.time_s, 0.01)
-    wanted = 0.2 * np.sin(0.8 * time) + 0.05 * np.cumsum(rng.standard_normal(len(time))) * 0.1 / (1.0 + time * 0.0)
-    wanted -= np.convolve(wanted, np.ones(301) / 301.0, "same")
-    wanted += 0.2 * np.sin(0.8 * time)
-    held, steer = 0.0, np.zeros(len(time))
-    for k, value in enumerate(wanted):
-        held += (min(0.01 / lag_s, 1.0) if lag_s else 1.0) * (value - held)
-        steer[k] = held
+    wanted = 0.005 * np.cumsum(rng.standard_normal(len(time)))
+    wanted += 0.2 * np.sin(0.8 * time) - np.convolve(wanted, np.ones(301) / 301.0, "same")
+    steer = filter_low(filter_low(wanted, ARMS_S), lag_s)
     s = np.interp(time, lap.time, lap.s)
     stretch = 1.0 + slower / lap.time_s
     return replace(lap, s=s, time=time * stretch, time_s=lap.time_s * stretch, channels={"steer": steer})
@@ -48,6 +54,14 @@ def test_quick_hands_are_no_finding_and_no_lap_is_driven_for_them():
 
     laps = [steer_with(0.0, seed) for seed in range(5)]
     assert not find_slow_hands(laps, steer_with(0.0, 9), refuse, make_corners())
+
+
+def test_a_car_that_shakes_at_that_pace_is_no_reference_for_quick_hands():
+    laps = [steer_with(0.0, seed) for seed in range(5)]
+    shaking = steer_with(0.0, 9)
+    shaking.channels["steer"] = shaking.channels["steer"] + 0.05 * np.sin(2.0 * np.pi * 3.0 * shaking.time)
+    assert measure_quickness(shaking) - measure_quickness(laps[0]) > 0.5
+    assert not find_slow_hands(laps, shaking, drive_late, make_corners())
 
 
 def test_a_steer_that_is_not_known_or_too_seldom_known_says_nothing():

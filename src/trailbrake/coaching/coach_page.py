@@ -157,8 +157,12 @@ def _fill_channels(lap: LocatedLap) -> LocatedLap:
 def _findings_html(report: CoachReport) -> str:
     if not report.findings:
         other = "the limit lap is" if report.limit is not None else "you have been"
-        return ("<article><h2>No habit stands out</h2><p>No corner costs more than the others do at your pace. The"
-                f" table below says where {other} quicker.</p></article>")  # fmt: skip
+        is_known = math.isfinite(report.share) and report.limit is not None
+        pace = (
+            f" What you lose to the limit is your pace everywhere, at {report.share:.0%} of the car's grip." * is_known
+        )
+        return (f"<article><h2>No habit stands out</h2><p>No corner costs more than the others do at your pace.{pace}"
+                f" The table below says where {other} quicker.</p></article>")  # fmt: skip
     parts = []
     for number, finding in enumerate(report.findings):
         place = finding.corner.name if finding.corner is not None else "everywhere"

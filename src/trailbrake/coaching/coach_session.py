@@ -32,6 +32,7 @@ from trailbrake.coaching.steer_findings import find_slow_hands
 from trailbrake.errors import DataError, TrailbrakeError
 
 SHOWN = 3  # findings: the one to work on, and two more
+DEAREST = 3  # corners in which a pattern costs most, that are named
 FEW_LAPS = 3  # below which nothing is said of habits
 
 
@@ -159,6 +160,7 @@ def _finish(report: CoachReport, model: PaceModel | None, times: Array, notes: l
     """Return the report with findings, gaps and notes."""
     laps, corners = report.chosen.laps, report.corners
     found = find_patterns(report, model, times) if len(laps) >= FEW_LAPS else []
+    found = [name_dearest(finding, corners) for finding in found]
     rest = times - np.sum([habit.zone_costs for habit in found], axis=0) if found else times
     if model is not None:
         model = replace(model, share=model.find_usual_share(np.median(rest, axis=0)))
@@ -190,6 +192,15 @@ def find_patterns(report: CoachReport, model: PaceModel | None, times: Array) ->
         with suppress(TrailbrakeError):  # a car that does not get round with such hands says nothing of them
             found += find_slow_hands(laps, model.lap, drive_late, corners)
     return found
+
+
+def name_dearest(finding: Habit, corners: Sequence[Corner]) -> Habit:
+    """Return the finding of a pattern with the corners in which it costs most in its evidence."""
+    order = np.argsort(finding.zone_costs)[: -DEAREST - 1 : -1]
+    names = [corners[k].label for k in order if corners[k].number and finding.zone_costs[k] > 0.0]
+    return (
+        replace(finding, evidence=f"{finding.evidence}; most of the time in {', '.join(names)}") if names else finding
+    )
 
 
 def rank_findings(found: Sequence[Habit]) -> list[Habit]:

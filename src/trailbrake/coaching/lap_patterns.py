@@ -43,7 +43,7 @@ def make_pattern(
         kind: of the finding.
         costs: (laps, zones) s.
         model_error: s, standard error of a lap's cost beside the spread of the laps.
-        advice: what to change, without the cost.
+        advice: what to change, without a full stop.
         evidence: the figures behind it.
         chance: that the pattern is there, by another test; None: by its cost.
     """
@@ -56,7 +56,7 @@ def make_pattern(
         chance = 1.0 - PATTERNS * student_tail(cost / max(error, 1e-6), len(total) - 1)
     if chance < CONFIDENCE:
         return []
-    return [Habit(kind, None, cost, error, chance, f"{advice}; {cost:.2f} s a lap.", evidence,
+    return [Habit(kind, None, cost, error, chance, f"{advice}.", evidence,
                   zone_costs=tuple(zones.tolist()))]  # fmt: skip
 
 
