@@ -44,6 +44,30 @@ def test_a_corner_that_is_driven_otherwise_in_each_lap_is_found():
     assert 0.1 < found[0].cost_s < 0.5
 
 
+def test_one_mistake_is_no_habit_and_uneven_laps_of_a_corner_without_brakes_name_no_place():
+    laps = make_laps(np.random.default_rng(7), laps=6)
+    times = make_model(laps)[1]
+    corner = next(k for k, c in enumerate(make_corners()) if c.number == 5)
+    once, often = times.copy(), times.copy()
+    once[2, corner] += 0.6
+    often[:, corner] += [0.0, 0.1, 0.3, 0.4, 0.5, 0.7]
+    assert not find_uneven_corners(make_corners(), laps, once)
+    unbraked = [replace(lap, channels=lap.channels | {"brake": np.zeros(len(lap.s))}) for lap in laps[:1]] + laps[1:]
+    for driven in (laps, unbraked):
+        found = find_uneven_corners(make_corners(), driven, often)
+        assert [finding.corner.number for finding in found] == [5]
+        assert "nan" not in found[0].advice
+
+
+def test_what_an_uneven_corner_costs_is_against_the_usual_pace_where_that_is_known():
+    laps = make_laps(np.random.default_rng(7), laps=6)
+    times = make_model(laps)[1]
+    corner = next(k for k, c in enumerate(make_corners()) if c.number == 5)
+    usual = np.median(times, axis=0)
+    times[:, corner] += [0.2, 0.3, 0.4, 0.5, 0.6, 0.7]
+    assert find_uneven_corners(make_corners(), laps, times, usual)[0].cost_s == pytest.approx(0.45, abs=0.05)
+
+
 def test_two_laps_say_nothing_of_habits():
     laps = make_laps(np.random.default_rng(8), laps=2, lost={4: 0.5})
     model, times = make_model(laps)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from trailbrake.coaching.outliers import find_outliers, student_tail
+from trailbrake.coaching.outliers import find_large_variances, find_outliers, fisher_tail, student_tail
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,24 @@ def test_a_value_that_is_not_sure_itself_is_no_outlier():
     noise[5] = 8.0
     assert find_outliers(values, np.zeros(12), 1.0)
     assert not find_outliers(values, noise, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "freedom", "other", "above"),
+    [(4.35, 1, 20, 0.05), (5.19, 4, 5, 0.05), (15.21, 4, 6, 0.0027), (1.0, 10, 10, 0.5), (0.0, 3, 5, 1.0)],
+)
+def test_the_tail_of_f_is_that_of_the_printed_tables(ratio, freedom, other, above):
+    assert fisher_tail(ratio, freedom, other) == pytest.approx(above, abs=1e-3)
+
+
+def test_variances_of_like_things_have_an_outlier_in_at_most_one_of_twenty_draws_and_a_large_one_is_found():
+    rng = np.random.default_rng(4)
+    found = 0
+    for _ in range(300):
+        own = 0.01 * np.sqrt(6.0 / rng.chisquare(6.0, 12))  # things differ by themselves
+        variances = (own * rng.standard_normal((5, 12))).var(axis=0, ddof=1)
+        found += bool(find_large_variances(variances, 4, 1e-4))
+    assert found <= 15
+    variances = np.full(12, 1e-4)
+    variances[7] = 1e-2
+    assert [place for place, _ in find_large_variances(variances, 4, 1e-4)] == [7]

@@ -20,6 +20,7 @@ from trailbrake.coaching.outliers import find_large_variances, find_outliers
 from trailbrake.coaching.pace_model import PaceModel
 
 LEAST_COST = 0.05  # s a lap, below which nothing is worth a word
+SURELY = 1.645  # standard errors that a cost is above 0 with a chance of 95 %
 LEAST_LAPS = 3
 REPEATED = 2.0  # times the usual spread without the lap that is most unlike, from which a corner is uneven
 LEAST_CORNERS = 5
@@ -176,11 +177,12 @@ def find_uneven_corners(
         cost = float(own.mean() - own.min() - _usual_excess(times, weight, place))
         if expected is not None and own.mean() - expected[k] >= LEAST_COST:
             cost = float(own.mean() - expected[k])
-        if cost < LEAST_COST:
+        error = float(own.std(ddof=1)) / math.sqrt(len(laps))
+        if cost < max(LEAST_COST, SURELY * error):
             continue
         figures = [measure_corner(lap, corners[k]) for lap in laps]
         findings.append(Habit(
-            "evenness", corners[k], cost, float(own.std(ddof=1)) / math.sqrt(len(laps)), chance,
+            "evenness", corners[k], cost, error, chance,
             _advise_evenness(figures, own, cost), f"{own.min():.2f} to {own.max():.2f} s in its zone",
         ))  # fmt: skip
     return findings
@@ -195,7 +197,8 @@ def _usual_excess(times: Array, weight: Array, place: int) -> float:
 def _advise_evenness(figures: Sequence[CornerFigures], times: Array, cost: float) -> str:
     best = figures[int(np.argmin(times))]
     points = np.array([each.brake_point for each in figures])
-    if np.isfinite(points).sum() >= LEAST_LAPS and np.nanstd(points) >= 2.0:
+    known = points[np.isfinite(points)]
+    if math.isfinite(best.brake_point) and len(known) >= LEAST_LAPS and known.std() >= 2.0:
         return (f"Brake at the same place, {best.brake_point:.0f} m, as in your best lap there: it moves by"
-                f" {np.ptp(points[np.isfinite(points)]):.0f} m, which costs {cost:.2f} s in the mean lap.")  # fmt: skip
+                f" {np.ptp(known):.0f} m, which costs {cost:.2f} s in the mean lap.")  # fmt: skip
     return f"Drive it as in your best lap there: its time changes from lap to lap, which costs {cost:.2f} s."
