@@ -26,7 +26,7 @@ from trailbrake.coaching.lap_patterns import find_fading, find_gentle_braking, f
 from trailbrake.coaching.learned_place import LearnedPlace, learn_place
 from trailbrake.coaching.limit_lap import LimitLap, find_limit_lap
 from trailbrake.coaching.options import CoachOptions
-from trailbrake.coaching.pace_model import PaceModel, build_pace_model, follow_driven_lap
+from trailbrake.coaching.pace_model import PaceModel, build_pace_model, find_car_errors, follow_driven_lap
 from trailbrake.coaching.shift_findings import find_high_gears
 from trailbrake.coaching.steer_findings import find_slow_hands
 from trailbrake.errors import DataError, TrailbrakeError
@@ -166,7 +166,8 @@ def _finish(report: CoachReport, model: PaceModel | None, times: Array, notes: l
         model = replace(model, share=model.find_usual_share(np.median(rest, axis=0)))
     found += find_uneven_corners(corners, laps, rest, None if model is None else model.expect_times(model.share))
     if model is not None:
-        found += find_slow_corners(model, laps, rest)
+        doubt = report.place.doubt if report.place is not None else None
+        found += find_slow_corners(model, laps, rest, 0.0 if doubt is None else find_car_errors(model, doubt))
     findings = tuple(rank_findings(found)[:SHOWN])
     gaps = tuple(_measure_gap(report, times, k) for k in range(len(corners)))
     return replace(report, findings=findings, gaps=gaps, notes=tuple(notes))

@@ -72,13 +72,16 @@ def average_figures(figures: Sequence[CornerFigures]) -> CornerFigures:
     return CornerFigures(**values)
 
 
-def find_slow_corners(model: PaceModel, laps: Sequence[LocatedLap], zone_times: Array) -> list[Habit]:
+def find_slow_corners(
+    model: PaceModel, laps: Sequence[LocatedLap], zone_times: Array, car_errors: Array | float = 0.0
+) -> list[Habit]:
     """Return the corners that cost more than the person's usual pace explains.
 
     Args:
         model: planned laps.
         laps: the person's.
         zone_times: (laps, zones) s.
+        car_errors: (zones,) s, standard error of the times at the usual pace, by what is not known of the car.
     """
     bends = [k for k, corner in enumerate(model.corners) if corner.number]
     if len(laps) < LEAST_LAPS or len(bends) < LEAST_CORNERS:
@@ -87,6 +90,7 @@ def find_slow_corners(model: PaceModel, laps: Sequence[LocatedLap], zone_times: 
     times = zone_times[:, bends]
     mean = np.median(times, axis=0)
     error = 1.25 * times.std(axis=0, ddof=1) / math.sqrt(len(laps))  # of a median
+    error = np.hypot(error, np.broadcast_to(car_errors, zone_times.shape[1])[bends])
     weight = np.sqrt(mean)  # what differs from corner to corner adds up along it
     slower = (mean - model.expect_times(model.share)[bends]) / weight
     planned = [measure_corner(model.lap, corner) for corner in corners]

@@ -12,7 +12,7 @@ from trailbrake.analysis.lap_table import format_lap_time
 from trailbrake.cars.learned import Uncertainty
 from trailbrake.coaching.ghost_laps import drive_at_limit
 from trailbrake.coaching.learned_place import LearnedPlace
-from trailbrake.coaching.pace_model import plan_lap
+from trailbrake.coaching.pace_model import plan_lap, weaken_engine
 from trailbrake.errors import DataError, TrailbrakeError
 from trailbrake.learning.identification.figure_uncertainty import UNLEARNED_GRIP
 from trailbrake.planning.course import GRIP_MARGIN, Course
@@ -85,10 +85,8 @@ def measure_deviation(course: Course, doubt: Uncertainty, shown: float) -> float
     usual = plan().lap_time
     unseen = UNLEARNED_GRIP * (1.0 - min(shown, 1.0)) if math.isfinite(shown) else UNLEARNED_GRIP
     grip = math.hypot(doubt.lateral_grip, unseen)
-    limits = course.envelope
-    weaker = limits._replace(pull=np.where(limits.pull > 0.0, (1.0 - doubt.drive_force) * limits.pull, limits.pull))
     parts = (
         plan(margin=GRIP_MARGIN * (1.0 - grip)).lap_time - usual,
-        plan(limits=weaker).lap_time - usual,
+        plan(limits=weaken_engine(course.envelope, doubt.drive_force)).lap_time - usual,
     )
     return math.hypot(*parts)

@@ -15,6 +15,7 @@ from trailbrake.analysis.comparison import measure_zones
 from trailbrake.analysis.corners import Corner
 from trailbrake.analysis.lap_location import CommonLine, LocatedLap
 from trailbrake.analysis.reference_line import Array, locate_points
+from trailbrake.cars.learned import Uncertainty
 from trailbrake.planning.course import GRIP_MARGIN, Course
 from trailbrake.planning.envelope import Envelope
 from trailbrake.tracks.road import RoadColumn
@@ -95,6 +96,23 @@ def time_zones(model: PaceModel, limits: Envelope) -> Array:
     """Return the planned times (zones,) s at the usual share of other limits of the car."""
     times: Array = measure_zones([plan_lap(model.course, model.common, model.share, limits=limits)], model.corners)[0]
     return times
+
+
+def find_car_errors(model: PaceModel, doubt: Uncertainty) -> Array:
+    """Return by how much (zones,) s planned times are off by the doubt of the car's brakes and engine.
+
+    That of its grip is in the person's share of it.
+    """
+    limits = model.course.envelope
+    usual = time_zones(model, limits)
+    weak = (limits._replace(brake=(1.0 - doubt.braking) * limits.brake), weaken_engine(limits, doubt.drive_force))
+    errors: Array = np.hypot(*(time_zones(model, each) - usual for each in weak))
+    return errors
+
+
+def weaken_engine(limits: Envelope, share: float) -> Envelope:
+    """Return limits with less pull of the engine by a share of it."""
+    return limits._replace(pull=np.where(limits.pull > 0.0, (1.0 - share) * limits.pull, limits.pull))
 
 
 def locate_line(course: Course, common: CommonLine) -> tuple[Array, Array]:
