@@ -5,8 +5,9 @@ import json
 import pytest
 
 from trailbrake.analysis.comparison import DriveChoice
+from trailbrake.analysis.corners import Corner
 from trailbrake.coaching.coach_page import describe_report, render_coach_page
-from trailbrake.coaching.coach_session import coach_laps, rank_findings
+from trailbrake.coaching.coach_session import coach_laps, name_dearest, rank_findings
 from trailbrake.coaching.corner_findings import Habit
 from trailbrake.coaching.options import CoachOptions
 from trailbrake.record.recording_reader import Recording
@@ -65,9 +66,19 @@ def test_the_page_and_the_values_hold_what_was_found(early):
 
 
 def test_a_corner_is_named_once_and_costs_what_it_is_slower_by():
-    slow = Habit("pace", None, 0.5, 0.1, 0.97, "slow", "")
-    uneven = Habit("evenness", None, 0.3, 0.1, 0.99, "uneven", "")
+    corner = Corner(3, 1.0, 10.0, 20.0, 30.0)
+    slow = Habit("pace", corner, 0.5, 0.1, 0.97, "slow", "")
+    uneven = Habit("evenness", corner, 0.3, 0.1, 0.99, "uneven", "")
     assert [(f.advice, f.cost_s) for f in rank_findings([uneven, slow])] == [("uneven", 0.5)]
+
+
+def test_what_is_everywhere_is_ranked_by_its_whole_cost_and_names_its_dearest_corners():
+    corners = [Corner(number, 1.0, 0.0, 1.0, 2.0) for number in range(5)]
+    hands = Habit("hands", None, 0.6, 0.1, 0.97, "hands", "steer", zone_costs=(0.3, 0.05, 0.1, 0.15, 0.0))
+    shifts = Habit("shifting", None, 0.2, 0.1, 0.97, "shifts", "")
+    slow = Habit("pace", corners[3], 0.4, 0.1, 0.97, "slow", "")
+    assert [f.advice for f in rank_findings([shifts, slow, hands])] == ["hands", "slow", "shifts"]
+    assert name_dearest(hands, corners).evidence == "steer; most of the time in T3, T2"
 
 
 def test_a_drive_without_laps_is_told_what_cannot_be_said(tmp_path):

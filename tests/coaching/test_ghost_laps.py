@@ -42,7 +42,7 @@ def test_a_drive_that_is_broken_off_leaves_nothing(monkeypatch, tmp_path):
     monkeypatch.setattr("trailbrake.coaching.ghost_laps.cache_folder", lambda: tmp_path)
     monkeypatch.setattr("trailbrake.coaching.ghost_laps.drive", break_off)
     place = Place("pinegrove", "gt3", make_place()[0])
-    with pytest.raises(DataError, match=r"did not get round, expected 3 laps, got interrupted"):
+    with pytest.raises(DataError, match=r"did not get round, expected 2 laps, got interrupted"):
         drive_at_pace(place, 0.8, None)
     assert list(place.folder.iterdir()) == []
 

@@ -82,7 +82,7 @@ class PacedDriver(LineFollow):
         self.wanted: deque[tuple[float, Controls]] = deque()
 
     def act(self, state: CarState, dt: float) -> Controls:
-        """Return what the state of a reaction ago has asked for."""
+        """Return the controls that belong to the state of a reaction ago."""
         wanted = super().act(state, dt)
         self.now += dt
         steer = wanted.steer if self.lag_s is None else self._move_hands(wanted.steer, dt, self.lag_s)

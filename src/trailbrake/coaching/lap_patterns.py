@@ -35,7 +35,7 @@ LIFT_ERROR = 0.2  # of a lift's cost
 
 
 def make_pattern(
-    kind: Kind, costs: Array, model_error: float, advice: str, evidence: str, chance: float | None = None
+    kind: Kind, costs: Array, model_error: float, texts: tuple[str, str], chance: float | None = None
 ) -> list[Habit]:
     """Return a finding of a pattern, where its cost is sure and worth a word.
 
@@ -43,8 +43,7 @@ def make_pattern(
         kind: of the finding.
         costs: (laps, zones) s.
         model_error: s, standard error of a lap's cost beside the spread of the laps.
-        advice: what to change, without a full stop.
-        evidence: the figures behind it.
+        texts: what to change, without a full stop, and the figures behind it.
         chance: that the pattern is there, by another test; None: by its cost.
     """
     zones, total = costs.mean(axis=0), costs.sum(axis=1)
@@ -56,7 +55,7 @@ def make_pattern(
         chance = 1.0 - PATTERNS * student_tail(cost / max(error, 1e-6), len(total) - 1)
     if chance < CONFIDENCE:
         return []
-    return [Habit(kind, None, cost, error, chance, f"{advice}.", evidence,
+    return [Habit(kind, None, cost, error, chance, f"{texts[0]}.", texts[1],
                   zone_costs=tuple(zones.tolist()))]  # fmt: skip
 
 
@@ -120,9 +119,9 @@ def find_gentle_braking(model: PaceModel, laps: Sequence[LocatedLap]) -> list[Ha
     costs = np.tile(np.maximum(gentle - usual, 0.0), (len(laps), 1))
     return make_pattern(
         "braking", costs, abs(float((gentle - harder).sum())),
-        "Brake later and harder: on the way from the brake point to the lowest speed you slow down by"
-        f" {math.exp(middle):.0%} of what the car does at your pace",
-        f"{len(logs)} corners that are braked for, {len(laps)} laps", chance,
+        ("Brake later and harder: on the way from the brake point to the lowest speed you slow down by"
+         f" {math.exp(middle):.0%} of what the car does at your pace",
+         f"{len(logs)} corners that are braked for, {len(laps)} laps"), chance,
     )  # fmt: skip
 
 
@@ -161,7 +160,7 @@ def find_lifts(laps: Sequence[LocatedLap], pace: LocatedLap, corners: Sequence[C
         return []
     places = ", ".join(corner.label for corner, lifted in zip(corners, usual, strict=True) if lifted)
     return make_pattern("lifting", costs, LIFT_ERROR * float(costs.sum(axis=1).mean()),
-                        "Stay on the throttle where the car needs no lift", f"lifts for {places}")  # fmt: skip
+                        ("Stay on the throttle where the car needs no lift", f"lifts for {places}"))  # fmt: skip
 
 
 def find_lifted_pull(lap: LocatedLap, pace: LocatedLap) -> Array:
@@ -209,9 +208,9 @@ def find_uneven_laps(laps: Sequence[LocatedLap], zone_times: Array, corners: Seq
     known = [value for value in moved if math.isfinite(value)]
     where = f"; brake points that move by {np.median(known):.0f} m" if known else ""
     return make_pattern(
-        "evenness", costs, 0.0, "Do the same in each lap: brake at marks; you lose this against the better half of your"
-        " times in each corner", f"from lap to lap {usual / USUAL_SPREAD:.0f} times the spread of a practised"
-        f" driver{where}", chance,
+        "evenness", costs, 0.0,
+        ("Do the same in each lap, and brake at marks: every second lap you were quicker in each corner",
+         f"from lap to lap {usual / USUAL_SPREAD:.0f} times the spread of a practised driver{where}"), chance,
     )  # fmt: skip
 
 
@@ -243,6 +242,6 @@ def find_fading(laps: Sequence[LocatedLap], zone_times: Array) -> list[Habit]:
     heat = f"; tyres up to {warm[0]:.0f} and {warm[-1]:.0f} degrees Celsius in the first and the last" if warm else ""
     return make_pattern(
         "fading", np.tile(costs.mean(axis=0), (len(run), 1)), error * float((numbers - numbers[0]).mean()),
-        f"Spare the tyres early in a run: each lap is {slopes.sum():.2f} s slower than the one before",
-        f"{len(run)} laps of one run{heat}", chance,
+        (f"Spare the tyres early in a run: each lap is {slopes.sum():.2f} s slower than the one before",
+         f"{len(run)} laps of one run{heat}"), chance,
     )  # fmt: skip

@@ -48,7 +48,7 @@ def find_high_gears(car: CarParams, laps: Sequence[LocatedLap], corners: Sequenc
         advice = (f"Change up later: at {share:.0%} of the speed at which the next gear pulls harder, some"
                   f" {later:.0f} km/h too early")  # fmt: skip
         evidence = f"{len(shifts)} upshifts at full throttle in {len(laps)} laps"
-    return make_pattern("shifting", costs, model, advice, evidence)
+    return make_pattern("shifting", costs, model, (advice, evidence))
 
 
 def find_lost_pull(car: CarParams, lap: LocatedLap, weaker: float = 0.0) -> Array:

@@ -71,7 +71,7 @@ def find_slow_hands(
     costs = share * np.subtract(*(np.median(measure_zones(driven, corners), axis=0) for driven in (late, quick)))
     return make_pattern(
         "hands", np.tile(costs, (len(laps), 1)), LAG_COST_ERROR * float(costs.sum()),
-        f"Turn the wheel more quickly: your hands are about {LATE_HANDS_S * share:.2f} s behind what the car needs",
-        f"your steer has {math.exp(float(own.mean()) - levels[0]):.0%} of the quick movements that the pace takes",
+        (f"Turn the wheel more quickly: your hands are about {LATE_HANDS_S * share:.2f} s behind what the car needs",
+         f"your steer has {math.exp(float(own.mean()) - levels[0]):.0%} of the quick movements that the pace takes"),
         chance,
     )  # fmt: skip
