@@ -203,9 +203,10 @@ def find_uneven_laps(laps: Sequence[LocatedLap], zone_times: Array, corners: Seq
     chance = 1.0 - PATTERNS * fisher_tail((usual / (UNEVEN * USUAL_SPREAD)) ** 2, len(laps) - 1, 30.0)
     better = np.sort(zone_times, axis=0)[: (len(laps) + 1) // 2].mean(axis=0)  # what was done in every second lap
     costs = np.where(bends, zone_times - better, 0.0)
-    moved = [float(np.nanstd([measure_corner(lap, corner).brake_point for lap in laps]))
-             for corner in corners if corner.number]  # fmt: skip
-    known = [value for value in moved if math.isfinite(value)]
+    points = [
+        np.array([measure_corner(lap, corner).brake_point for lap in laps]) for corner in corners if corner.number
+    ]
+    known = [float(those.std()) for those in points if np.isfinite(those).all()]
     where = f"; brake points that move by {np.median(known):.0f} m" if known else ""
     return make_pattern(
         "evenness", costs, 0.0,

@@ -94,6 +94,6 @@ def list_upshifts(lap: LocatedLap, car: CarParams) -> list[tuple[int, float]]:
     found = []
     for row in np.flatnonzero(np.diff(gear) == 1.0).tolist():
         before = (lap.time >= lap.time[row] - BEFORE_S) & (lap.time <= lap.time[row])
-        if gear[row] >= 1.0 and float(np.nanmin(throttle[before])) >= FULL:
+        if gear[row] >= 1.0 and float(np.nan_to_num(throttle[before]).min()) >= FULL:
             found.append((int(gear[row]), float(speed[row])))
     return found
