@@ -18,7 +18,8 @@ from trailbrake.coaching.corner_findings import LEAST_COST, USUAL_SPREAD, Habit,
 from trailbrake.coaching.outliers import CONFIDENCE, fisher_tail, student_tail
 from trailbrake.coaching.pace_model import PaceModel, time_zones
 
-PATTERNS = 6  # that are searched for: the chance of each is corrected for it
+PATTERNS = 12  # of which 6 are searched for, and corners count for as many: the chance of each is corrected for it
+MANY = 1000.0  # degrees of freedom, of a normal distribution
 FULL = 0.85  # of the largest throttle, from which it is full
 LIFTED = 0.6  # of it, below which it is lifted
 LEAST_LIFT_S, MOST_LIFT_S = 0.1, 1.5  # s; longer is no lift
@@ -48,12 +49,15 @@ def make_pattern(
     """
     zones, total = costs.mean(axis=0), costs.sum(axis=1)
     cost = float(total.mean())
-    error = math.hypot(float(total.std(ddof=1)) / math.sqrt(len(total)), model_error) if len(total) > 1 else math.inf
-    if not (cost >= LEAST_COST and math.isfinite(error)):
+    if len(total) < 2 or not cost >= LEAST_COST:
         return []
+    spread = float(total.std(ddof=1)) / math.sqrt(len(total))
+    error = math.hypot(spread, model_error)
     if chance is None:
-        chance = 1.0 - PATTERNS * student_tail(cost / max(error, 1e-6), len(total) - 1)
-    if chance < CONFIDENCE:
+        # Welch and Satterthwaite: what the model is wrong by has no degrees of freedom of the laps.
+        freedom = min((len(total) - 1) * (error / max(spread, 1e-6)) ** 4, MANY)
+        chance = 1.0 - PATTERNS * student_tail(cost / max(error, 1e-6), freedom)
+    if not chance >= CONFIDENCE:
         return []
     return [Habit(kind, None, cost, error, chance, f"{texts[0]}.", texts[1],
                   zone_costs=tuple(zones.tolist()))]  # fmt: skip

@@ -15,7 +15,7 @@ Indices = NDArray[np.int64]
 
 MOST_OUTLIERS = 3  # among the corners of a lap
 CONFIDENCE = 0.95  # chance from which a finding is named
-FAMILIES = 2  # of values that are searched for outliers: times, and their evenness
+FAMILIES = 4  # of values that are searched for outliers: times, and their evenness; patterns count for the other two
 USUAL_WEIGHT = 6  # degrees of freedom that the expected spread counts for
 LIKENESS = 6  # degrees of freedom of the F by which variances of like things differ beyond chance
 LIKENESS_WEIGHT = 2  # variances that the expected one counts for
