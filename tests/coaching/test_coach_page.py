@@ -1,12 +1,18 @@
 import json
 import math
+import re
+import subprocess
+from dataclasses import replace
 
 import pytest
+from helpers.browser import find
 from helpers.compared_drives import record_laps
 
 from trailbrake.analysis.comparison import DriveChoice
 from trailbrake.coaching.coach_page import describe_report, render_coach_page, write_coach_page
 from trailbrake.coaching.coach_session import coach_laps
+from trailbrake.coaching.coached_sessions import CoachedSession, WorkedOn
+from trailbrake.coaching.corner_findings import Habit
 from trailbrake.coaching.options import CoachOptions
 from trailbrake.errors import UsageError
 from trailbrake.record.recording_reader import Recording
@@ -35,6 +41,28 @@ def test_the_laps_and_the_limit_are_in_the_charts(report):
     assert len(data["laps"]) == min(len(report.chosen.laps), 3) + 1
     assert data["reference"] == len(data["laps"]) - 1
     assert len(data["laps"][-1]["speed"]) == data["count"]
+
+
+def test_the_page_says_how_to_see_the_limit_car_in_three_dimensions(report):
+    assert "<code>trailbrake replay a.mcap --watch --open --coach</code>" in render_coach_page(report)
+    assert "<code>" not in render_coach_page(replace(report, limit=None, gaps=()))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find() is None, reason="no Chromium here")
+def test_the_page_prints_on_one_sheet(report, tmp_path):
+    habit = Habit(
+        "pace", report.corners[1], 0.4, 0.1, 0.97, "Brake later, at 240 m: 0.400 s lost." * 2, "evidence " * 9
+    )
+    work = WorkedOn("T1", "Brake later.", 0.4, 0.1, 0.97, [], [], None, None)
+    sessions = [CoachedSession(f"2026-11-{day}T18:00:00", "car", "road", [], 5, 67.0, 66.0, 62.0, 60.0, 64.0, 0.8, work,
+                               None, None) for day in range(10, 30)]  # fmt: skip
+    page = write_coach_page(replace(report, findings=(habit,) * 3), tmp_path / "page.html", sessions)
+    sheet = tmp_path / "sheet.pdf"
+    subprocess.run([find(), "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer",
+                    "--virtual-time-budget=4000", f"--user-data-dir={tmp_path}", f"--print-to-pdf={sheet}",
+                    page.as_uri()], check=True, timeout=60, stderr=subprocess.DEVNULL)  # fmt: skip
+    assert len(re.findall(rb"/Type\s*/Page\b", sheet.read_bytes())) == 1
 
 
 def test_values_that_are_not_known_are_none(report):

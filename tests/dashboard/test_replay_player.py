@@ -3,8 +3,10 @@ import pytest
 from helpers import synthetic_drives
 from helpers.synthetic_drives import LENGTH, RADIUS, STRAIGHT, record_drive
 
+from trailbrake.coaching.target_laps import TargetCorner, TargetLaps
 from trailbrake.dashboard.frame_source import PageRequest
 from trailbrake.dashboard.lap_follower import GHOST_INDEX, LapPace
+from trailbrake.dashboard.live_coach import LocatedTarget
 from trailbrake.dashboard.recorded_frames import RecordedFrames
 from trailbrake.dashboard.replay_player import SETTLED_S, ReplayPlayer
 from trailbrake.record.recording_reader import Recording
@@ -123,6 +125,25 @@ def test_time_lost_is_that_to_the_best_lap(player, frames):
     ask(player, "seek", other.end - 0.1)
     delta = player.make_frame(1, 0, 0.0).row[-len(LapPace.__slots__) + 1]
     assert delta == pytest.approx(other.time_s - best.time_s, abs=0.1)
+
+
+def test_the_limit_lap_drives_along_and_its_time_and_braking_points_are_shown(frames, stadium, clock):
+    s = np.linspace(0.0, LENGTH, 301)
+    points = np.array([synthetic_drives.place(at)[:2] for at in s])
+    corner = TargetCorner("T1", 0.0, 0.4 * LENGTH, LENGTH, "", {"limit": 0.3 * LENGTH})
+    target = TargetLaps("stadium", True, s.tolist(), *points.T.tolist(), {"best": (s / 20.0).tolist(), "limit": (s / 30.0).tolist()},
+                        points.tolist(), [corner], None)  # fmt: skip
+    player = ReplayPlayer(RecordedFrames(frames._recording, stadium), clock, stadium, LocatedTarget(stadium, target))
+    ask(player, "pause")
+    ask(player, "seek", frames.laps[1].start + 10.0)
+    frame = player.make_frame(1, 0, 0.0)
+    pace = LapPace(*frame.row[-len(LapPace.__slots__) :])
+    (ghost,) = frame.others
+    assert ghost.x == pytest.approx(synthetic_drives.place(300.0)[0], abs=1.0)
+    assert pace.delta_limit == pytest.approx(10.0 - pace.lap_distance / 30.0, abs=0.05)
+    assert 0.0 < pace.brake_limit < 0.3 * LENGTH / 10.0
+    ask(player, "seek", frames.duration)
+    assert np.isnan(LapPace(*player.make_frame(1, 0, 0.0).row[-len(LapPace.__slots__) :]).coach_corner)
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,18 @@ import json
 
 import pytest
 from helpers.browser import Browser, find
+from helpers.compared_drives import record_laps
 from helpers.synthetic_drives import record_drive
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
+from trailbrake.analysis.comparison import DriveChoice
 from trailbrake.cli.main import run_command_line
+from trailbrake.coaching.coach_session import coach_laps
+from trailbrake.coaching.coached_sessions import keep_session
+from trailbrake.coaching.options import CoachOptions
 from trailbrake.dashboard import replay_session
+from trailbrake.dashboard.coach_choice import NO_RESULT
 from trailbrake.dashboard.live_view import LiveView
 from trailbrake.dashboard.options import ReplayPageOptions
 from trailbrake.dashboard.recorded_frames import RecordedFrames
@@ -31,6 +37,18 @@ def test_a_recording_is_served_and_its_road_is_that_of_its_name_or_none(file):
     assert said == [f"the page is at {result['page']}"]
     assert result["laps"] == 2
     assert replay_session.find_recorded_road(Recording.open(file)) is None  # a track that nobody has
+
+
+def test_a_recording_is_coached_by_its_session_or_says_why_not(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRAILBRAKE_RECORDINGS", str(tmp_path / "recordings"))
+    path, _ = record_laps(tmp_path / "a.mcap", laps=3, started="2026-11-20T18:00:00+0000")
+    options = ReplayPageOptions(watch=True, seconds=0.01, coach=())
+    said = []
+    replay_session.replay_on_page(path, options, said.append)
+    assert said[1:] == [NO_RESULT]
+    keep_session(coach_laps([DriveChoice(Recording.open(path), "me")], CoachOptions(limit=False, car="f1")))
+    replay_session.replay_on_page(path, options, said.append)
+    assert said[3:] == ["coached by the session 2026-11-20T18:00:00"]
 
 
 @pytest.mark.parametrize("options", [{"seconds": -1.0}, {"watch_port": 70_000}])

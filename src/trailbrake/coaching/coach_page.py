@@ -78,7 +78,8 @@ def render_coach_page(report: CoachReport, sessions: Sequence[CoachedSession] = 
         f"<section class='times'>{_times_html(report)}</section>",
         corners=_corners_html(report),
         diagram=_envelope_html(report),
-        details=render_sessions(sessions)
+        details=_replay_html(report)
+        + render_sessions(sessions)
         + _laps_html(report)
         + "".join(f"<p class='note'>{escape_html(note)}</p>" for note in report.notes),
         data=escape_script(data),
@@ -216,6 +217,15 @@ def _corner_row(gap: CornerGap) -> str:
           for head, (name, factor) in zip(_HEADS[4:], _FIGURES, strict=True)),
     ]  # fmt: skip
     return f"<tr data-index='0' data-corner='{gap.corner.number}' tabindex='0'>{''.join(cells)}</tr>"
+
+
+def _replay_html(report: CoachReport) -> str:
+    """Return how to see the best lap beside the limit car in three dimensions; "" without one."""
+    if report.limit is None:
+        return ""
+    name = report.chosen.drives[report.best_lap.source].recording.path.name
+    return ("<p class='screen'>In three dimensions, beside the limit car:"
+            f" <code>trailbrake replay {escape_html(name)} --watch --open --coach</code></p>")  # fmt: skip
 
 
 def _laps_html(report: CoachReport) -> str:

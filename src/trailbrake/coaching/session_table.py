@@ -45,4 +45,4 @@ def render_sessions(sessions: Sequence[CoachedSession]) -> str:
             + "".join(f"<td>{escape_html(cell)}</td>" for cell in cells) + "</tr>"
             for first, *cells in list_session_rows(sessions)]  # fmt: skip
     return (f"<section class='sessions'><h2>Your sessions</h2><div class='envelope'>{drawn}</div>"
-            f"<div class='scroll'>{make_table(SESSION_HEADS, rows)}</div></section>")  # fmt: skip
+            f"<div class='wide'>{make_table(SESSION_HEADS, rows)}</div></section>")  # fmt: skip

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trailbrake.coaching.coached_sessions import CoachedSession
+from trailbrake.coaching.coached_sessions import CoachedSession, choose_sessions, list_sessions
 from trailbrake.coaching.target_laps import TargetLaps
-from trailbrake.errors import TrailbrakeError
+from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.state import CarState
 from trailbrake.tracks.road import Road, RoadColumn
 from trailbrake.tracks.track_library import load_track
@@ -48,6 +48,17 @@ class CoachChoice(NamedTuple):
         """Return what the page needs before the first frame, as JSON values."""
         corners = self.target.corners if self.target is not None else []
         return {"line": self.line, "corners": [{"name": corner.name, "hint": corner.hint} for corner in corners]}
+
+
+def find_sessions(names: tuple[str, ...]) -> list[CoachedSession]:
+    """Return the sessions that a person may be coached by, the preferred one first; `names` is the flag's value.
+
+    Raises:
+        UsageError: more than one name, or no such session.
+    """
+    if len(names) > 1:
+        raise UsageError("a person is coached by one session", where="--coach", got=" ".join(names))
+    return choose_sessions(list_sessions(), names[0] if names else "")
 
 
 def choose_target(

@@ -98,7 +98,7 @@ class LocatedTarget:
         return LapPace(
             at, pace.delta, behind.get("ideal", math.nan), behind.get("limit", math.nan),
             self._find_braking("best", at, speed), self._find_braking("limit", at, speed),
-            float(np.argmin(ahead)) if len(ahead) and np.isfinite(ahead.min()) else math.nan,
+            float(np.argmin(ahead)) if len(ahead) and np.isfinite(at + ahead.min()) else math.nan,
         )  # fmt: skip
 
     def _find_braking(self, name: str, at: float, speed: float) -> float:

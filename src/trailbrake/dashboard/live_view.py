@@ -353,12 +353,15 @@ class LiveView:
         self._start_source(tap, header, road, None, car)
         return ServedWorldView(requests, cars, tap, self.show_lap, self._log_request)
 
-    def start_replay(self, recording: Recording, player: ReplayPlayer, road: Road | None) -> None:
-        """Start to show a recording; `road` is its track, None where it is not known."""
+    def start_replay(
+        self, recording: Recording, player: ReplayPlayer, road: Road | None, coach: CoachChoice | None = None
+    ) -> None:
+        """Start to show a recording; `road` is its track, None where it is not known, `coach` as of `start_view`."""
         plan, line = recording.plan, None
         if plan is not None and len(plan.x) > 1:
             line = np.column_stack([plan.x, plan.y])
         header = replay_header(recording, player, road)
+        header["coach"] = None if coach is None else coach.describe()
         self._start_source(player, header, road, line, find_recorded_car(recording))
 
 

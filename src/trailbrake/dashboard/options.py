@@ -71,6 +71,9 @@ class ReplayPageOptions(PageOptions):
 
     Attributes:
         seconds: of wall time; 0 = until stopped.
+        coach: show the limit lap's car as a ghost, and the coach's times and hints, of a session of `trailbrake coach
+            --history`: its date or how that begins, or `last`; without a value the newest one of this road and car.
     """
 
     seconds: float = 0.0
+    coach: CoachFlag = None

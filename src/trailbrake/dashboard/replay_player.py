@@ -8,7 +8,14 @@ import numpy as np
 
 from trailbrake.dashboard import page_messages
 from trailbrake.dashboard.frame_source import HISTORY_INTERVAL, HISTORY_S, Frame, PageRequest
-from trailbrake.dashboard.lap_follower import LapPace, LapPath, compare_corners, find_corner_spans
+from trailbrake.dashboard.lap_follower import (
+    SAMPLE_COLUMNS,
+    LapPace,
+    LapPath,
+    compare_corners,
+    find_corner_spans,
+)
+from trailbrake.dashboard.live_coach import LocatedTarget
 from trailbrake.dashboard.recorded_frames import RecordedFrames, ReplayLap
 from trailbrake.state import DebugLine, OtherCar
 from trailbrake.tracks.road import Road
@@ -16,6 +23,7 @@ from trailbrake.tracks.road import Road
 MIN_SPEED, MAX_SPEED = 1.0 / 16.0, 16.0  # times real time
 MAX_GHOSTS = 8
 PATH_POINTS = 4000  # of the path driven that a page receives
+_DISTANCE, _SPEED = SAMPLE_COLUMNS.index("distance"), SAMPLE_COLUMNS.index("speed")
 SETTLED_S = 0.15  # s without another scrub, after which pages receive path and history of the new place
 
 
@@ -26,6 +34,7 @@ class ReplayPlayer:
         frames: of the recording.
         clock: steady time, s.
         road: the track; None where it is not known.
+        coach: target laps that are shown beside; None for none.
 
     Attributes:
         restart_count: grows when the place was changed by hand.
@@ -33,8 +42,14 @@ class ReplayPlayer:
         lines: none; drawings are not recorded.
     """
 
-    def __init__(self, frames: RecordedFrames, clock: Callable[[], float], road: Road | None = None) -> None:
-        self._frames, self._clock, self._road = frames, clock, road
+    def __init__(
+        self,
+        frames: RecordedFrames,
+        clock: Callable[[], float],
+        road: Road | None = None,
+        coach: LocatedTarget | None = None,
+    ) -> None:
+        self._frames, self._clock, self._road, self._coach = frames, clock, road, coach
         self._spans = find_corner_spans(road) if road is not None else []
         self._anchor = (clock(), 0.0)  # steady time, and the place in the recording then
         self._playing, self._speed = True, 1.0
@@ -202,17 +217,17 @@ class ReplayPlayer:
 
     def _pace_at(self, position: float) -> LapPace:
         best, lap = self._lap_path(self._ghosts[0] if self._ghosts else self._best), self._lap_at(position)
-        if best is None or lap is None:
-            return LapPace()
-        path = self._lap_path(self._frames.laps.index(lap))
-        if path is None:
+        path = None if lap is None else self._lap_path(self._frames.laps.index(lap))
+        if lap is None or path is None:
             return LapPace()
         clock = position - lap.start
-        distance = float(np.interp(clock, path.samples[:, 0], path.samples[:, 1]))
-        return LapPace(distance, clock - best.clock_at(distance))
+        distance, speed = (float(np.interp(clock, path.samples[:, 0], path.samples[:, k])) for k in (_DISTANCE, _SPEED))
+        pace = LapPace(distance, math.nan if best is None else clock - best.clock_at(distance))
+        return pace if self._coach is None else self._coach.measure_pace(pace, clock, speed)
 
     def _ghosts_at(self, clock: float) -> list[OtherCar]:
         paths = [self._frames.lap_path(index) for index in self._ghosts]
+        paths += [] if self._coach is None else [self._coach.paths.get("limit")]
         ghosts = [path.ghost_at(clock) for path in paths if path is not None]
         return [ghost for ghost in ghosts if ghost is not None]
 

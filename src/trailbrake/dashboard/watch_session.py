@@ -4,8 +4,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from trailbrake.coaching.coached_sessions import CoachedSession, choose_sessions, list_sessions
-from trailbrake.dashboard.coach_choice import choose_target, widen_road
+from trailbrake.coaching.coached_sessions import CoachedSession
+from trailbrake.dashboard.coach_choice import choose_target, find_sessions, widen_road
 from trailbrake.dashboard.live_view import LiveView
 from trailbrake.dashboard.options import WatchOptions
 from trailbrake.driving.road_monitor import RoadMonitor, WireLapScorer
@@ -45,7 +45,7 @@ def watch_simulator(
     if not 0 <= options.port <= 65535:
         raise UsageError("no port", where="--port", expected="0..65535", got=str(options.port))
     road = load_track(options.track).road if options.track else None
-    sessions: Sequence[CoachedSession] | None = None if options.coach is None else _list_sessions(options.coach)
+    sessions: Sequence[CoachedSession] | None = None if options.coach is None else find_sessions(options.coach)
     stopped = False
 
     def stop() -> None:
@@ -88,12 +88,6 @@ def watch_simulator(
             tap.tick(state, Controls())
     points = 0 if tap is None else len(tap.encode_path()) // 24
     return {"sim": simulator.name, "samples": samples, "points": points, "page": page.url}
-
-
-def _list_sessions(names: tuple[str, ...]) -> list[CoachedSession]:
-    if len(names) > 1:
-        raise UsageError("a person is coached by one session", where="--coach", got=" ".join(names))
-    return choose_sessions(list_sessions(), names[0] if names else "")
 
 
 def follow_laps(road: Road | None, show_lap: Callable[[LapRecord], None]) -> RoadMonitor:
