@@ -131,8 +131,8 @@ def test_the_limit_lap_drives_along_and_its_time_and_braking_points_are_shown(fr
     s = np.linspace(0.0, LENGTH, 301)
     points = np.array([synthetic_drives.place(at)[:2] for at in s])
     corner = TargetCorner("T1", 0.0, 0.4 * LENGTH, LENGTH, "", {"limit": 0.3 * LENGTH})
-    target = TargetLaps("stadium", True, s.tolist(), *points.T.tolist(), {"best": (s / 20.0).tolist(), "limit": (s / 30.0).tolist()},
-                        points.tolist(), [corner], None)  # fmt: skip
+    times = {"best": (s / 20.0).tolist(), "limit": (s / 30.0).tolist()}
+    target = TargetLaps("stadium", True, s.tolist(), *points.T.tolist(), times, points.tolist(), [corner], None)
     player = ReplayPlayer(RecordedFrames(frames._recording, stadium), clock, stadium, LocatedTarget(stadium, target))
     ask(player, "pause")
     ask(player, "seek", frames.laps[1].start + 10.0)
