@@ -1,6 +1,9 @@
 """What is kept of a session, and what the next one has gained: against the times of the laps as they were driven."""
 
+import json
+import os
 from dataclasses import replace
+from datetime import datetime
 from functools import cache
 
 import pytest
@@ -91,7 +94,23 @@ def test_a_damaged_file_is_left_out(drives, folder):
     keep_session(coach(drives["one"]))
     (folder / "zz.json").write_text('{"case": 1, "result": {}, "trailbrake": "", "source": ""}')
     (folder / "yy.json").write_text("no")
+    (file,) = (path for path in folder.iterdir() if len(path.stem) > 2)
+    text = json.loads(file.read_text())
+    del text["result"]["target"]["x"][3]
+    (folder / "xx.json").write_text(json.dumps(text))
     assert len(list_sessions()) == 1
+
+
+@pytest.mark.parametrize("started", ["26/11/2026 18:03:12", "2026-11-26T18:03:12.5+00:00"])
+def test_the_date_is_that_of_the_recording_in_whichever_form_its_tool_writes_it(tmp_path, started):
+    path, _ = record_laps(tmp_path / "a.mcap", laps=3, started=started)
+    assert keep_session(coach(path, find=False))[-1].id == "2026-11-26T18:03:12"
+
+
+def test_without_a_date_it_is_that_of_the_file(tmp_path):
+    path, _ = record_laps(tmp_path / "a.mcap", laps=3)
+    os.utime(path, (1.7e9, 1.7e9))
+    assert keep_session(coach(path, find=False))[-1].id == datetime.fromtimestamp(1.7e9).isoformat()
 
 
 def test_a_session_is_named_by_how_its_date_begins(drives):

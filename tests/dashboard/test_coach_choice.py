@@ -15,7 +15,17 @@ def make_session(track, of="", limiter=700.0, name="one"):
     road = load_track(of or track).road
     s = road.stations()[::10]
     x, y, _, _ = road.points(s, 0.0).T
-    target = TargetLaps(track, True, s.tolist(), x.tolist(), y.tolist(), {"best": (s / 30.0).tolist()}, [], [], limiter)
+    target = TargetLaps(
+        track,
+        True,
+        s.tolist(),
+        x.tolist(),
+        y.tolist(),
+        dict.fromkeys(("best", "ideal"), (s / 30.0).tolist()),
+        [],
+        [],
+        limiter,
+    )
     return SimpleNamespace(id=name, target=target)
 
 

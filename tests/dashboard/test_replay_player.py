@@ -131,7 +131,7 @@ def test_the_limit_lap_drives_along_and_its_time_and_braking_points_are_shown(fr
     s = np.linspace(0.0, LENGTH, 301)
     points = np.array([synthetic_drives.place(at)[:2] for at in s])
     corner = TargetCorner("T1", 0.0, 0.4 * LENGTH, LENGTH, "", {"limit": 0.3 * LENGTH})
-    times = {"best": (s / 20.0).tolist(), "limit": (s / 30.0).tolist()}
+    times = {"best": (s / 20.0).tolist(), "ideal": (s / 20.0).tolist(), "limit": (s / 30.0).tolist()}
     target = TargetLaps("stadium", True, s.tolist(), *points.T.tolist(), times, points.tolist(), [corner], None)
     player = ReplayPlayer(RecordedFrames(frames._recording, stadium), clock, stadium, LocatedTarget(stadium, target))
     ask(player, "pause")

@@ -15,7 +15,7 @@ from trailbrake.cli.output import (
     print_notice,
     print_table,
 )
-from trailbrake.cli.runs import find_recording
+from trailbrake.cli.runs import find_recording, shorten_file
 from trailbrake.cli.terminal_progress import TaskProgress
 from trailbrake.coaching.options import CoachOptions
 from trailbrake.errors import TrailbrakeError, UsageError, replace_controls
@@ -95,13 +95,13 @@ def _show_history(drives: list[str] | None, json: bool) -> None:
     if json:
         from msgspec import to_builtins
 
-        print_json({"sessions": [{**to_builtins(session), "target": None} for session in sessions]})
+        rows = [to_builtins(session) for session in sessions]
+        print_json({"sessions": [{name: row[name] for name in row if name != "target"} for row in rows]})
         return
     for place in sorted({(session.car, session.track) for session in sessions}):
         own = [session for session in sessions if (session.car, session.track) == place]
-        title = " on ".join(
-            name or f"{what} without a name" for name, what in zip(place, ("a car", "a road"), strict=True)
-        )
+        car, road = map(shorten_file, place)
+        title = f"{car or 'a car without a name'} on {road or 'a road without a name'}"
         print_table(title, SESSION_HEADS, list_session_rows(own))
     if not sessions:
         print("no session has been coached yet")

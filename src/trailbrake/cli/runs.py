@@ -113,7 +113,7 @@ def _read_drive(path: Path) -> Any:
     return None
 
 
-def _shorten_file(name: str) -> str:
+def shorten_file(name: str) -> str:
     """Return the last part of a file's path; other names as they are."""
     return name.replace("\\", "/").rpartition("/")[2]
 
@@ -122,8 +122,8 @@ def _print_runs(folder: Path, rows: list[dict[str, Any]]) -> None:
     columns = {
         "run": [row["id"] for row in rows],
         "sim": [row["sim"] for row in rows],
-        "track": [_shorten_file(row["track"]) for row in rows],
-        "car": [_shorten_file(row["car"]) for row in rows],
+        "track": [shorten_file(row["track"]) for row in rows],
+        "car": [shorten_file(row["car"]) for row in rows],
         "driver": [row["driver"] for row in rows],
         "laps": [str(row["laps"]) for row in rows],
         "best": [format_lap_time(row["best_s"]) for row in rows],

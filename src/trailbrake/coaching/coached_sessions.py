@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime
-from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -19,6 +19,7 @@ from trailbrake.config import recordings_folder
 from trailbrake.errors import UsageError
 
 NEAR = 30.0  # m from the line of the laps, within which a place is on their road
+LOGGED_DATE = "%d/%m/%Y %H:%M:%S"  # as MoTeC's logs have it
 LEAST_LAPS = 2  # of a session, for the uncertainty of its usual time
 
 
@@ -155,9 +156,13 @@ def keep_session(report: CoachReport) -> list[CoachedSession]:
 
 
 def _find_date(drive: DriveChoice) -> str:
-    recording = drive.recording
-    changed = datetime.fromtimestamp(Path(recording.path).stat().st_mtime)
-    return str(recording.about.get("started") or changed.isoformat())[:19]
+    """Return when a recording was begun, YYYY-MM-DDTHH:MM:SS: as it says, else when its file was last changed."""
+    started = str(drive.recording.about.get("started"))
+    for form in ("", LOGGED_DATE):
+        with suppress(ValueError):
+            moment = datetime.strptime(started, form) if form else datetime.fromisoformat(started)
+            return moment.isoformat()[:19]
+    return datetime.fromtimestamp(drive.recording.path.stat().st_mtime).isoformat()[:19]
 
 
 def _is_on_road(report: CoachReport, session: CoachedSession) -> bool:

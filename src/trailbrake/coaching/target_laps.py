@@ -55,9 +55,16 @@ class TargetLaps(msgspec.Struct, frozen=True):
     x: list[float]
     y: list[float]
     times: dict[str, list[float]]
-    limit_path: list[list[float]]
+    limit_path: list[tuple[float, float]]
     corners: list[TargetCorner]
     limiter: float | None
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for lists of another length: a file may be damaged."""
+        lengths = {len(each) for each in (self.s, self.x, self.y, *self.times.values())}
+        lengths.add(len(self.limit_path) if "limit" in self.times else len(self.s))
+        if len(lengths) > 1 or len(self.s) < 2 or not {"best", "ideal"} <= self.times.keys():
+            raise ValueError("TargetLaps: expected as many times and points as places, two or more")
 
 
 def join_best_sections(times: Array, borders: Sequence[int]) -> Array:
@@ -107,7 +114,7 @@ def make_target_laps(report: CoachReport) -> TargetLaps | None:
         x=np.round(np.interp(s, line.s, line.x), 2).tolist(),
         y=np.round(np.interp(s, line.s, line.y), 2).tolist(),
         times={name: np.round(each, 3).tolist() for name, each in times.items()},
-        limit_path=np.round(path, 2).tolist(),
+        limit_path=[(x, y) for x, y in np.round(path, 2).tolist()],
         corners=[_make_corner(report, gap) for gap in report.gaps if gap.corner.number],
         limiter=float(speeds[0]) if len(speeds) and np.isfinite(speeds).all() else None,
     )
