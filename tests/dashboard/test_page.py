@@ -292,6 +292,7 @@ def test_a_person_is_coached_by_times_words_and_beeps_and_in_silence_beside_othe
         coached.place(300.0)
         browser.wait("byId('delta-limit').textContent === '+7.50'")
         assert (coached.text("hint"), coached.text("coach-line")) == ("T1: Brake later", "")
+        browser.wait(f"byId('best-time').textContent === clock({target.times['best'][-1]})")
         assert not browser.evaluate("byId('beeps').checked || byId('speech').checked"), "silent unless it is wanted"
         browser.evaluate("window.done = []; playBeep = (k) => done.push(k); speak = (text) => done.push(text)")
 
@@ -320,7 +321,7 @@ def test_without_a_result_the_page_says_so_and_has_no_limit(browser):
         coached.place(10.0)
         browser.wait("!byId('coach').hidden")
         assert coached.text("coach-line") == NO_RESULT
-        assert browser.evaluate("byId('limit-box').hidden && byId('countdown').hidden")
+        assert browser.evaluate("byId('limit-box').hidden && byId('countdown').hidden && byId('coach-tools').hidden")
         assert browser.complaints == []
         browser.open("about:blank")  # no page tries a server again that is gone
 

@@ -1,6 +1,7 @@
 """Coached sessions of one car and road as rows of a table, for the terminal and the page, and as a chart."""
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 import numpy as np
 
@@ -32,13 +33,14 @@ def render_sessions(sessions: Sequence[CoachedSession]) -> str:
     """Return the sessions as a part of the page: a chart of the times, and the table; "" with fewer than two."""
     if len(sessions) < 2:
         return ""
-    number = np.arange(1.0, len(sessions) + 1.0)
+    dates = [datetime.fromisoformat(session.id) for session in sessions]
+    days = np.array([(date - dates[0]) / timedelta(days=1) for date in dates])
     curves = [np.array([getattr(session, name) for session in sessions], float)
               for name in ("limit_s", "ideal_s", "best_s")]  # fmt: skip
-    frame = ChartFrame(find_range([number]), find_range(curves))
+    frame = ChartFrame(find_range([days]), find_range(curves))
     drawn = frame.draw_figure(
-        "s, over sessions: your best lap (orange), your best sections together (blue), the limit (grey)",
-        *(frame.draw_curve(style, number, curve) + frame.draw_points(number, curve)
+        "s, over days: your best lap (orange), your best sections together (blue), the limit (grey)",
+        *(frame.draw_curve(style, days, curve) + frame.draw_points(days, curve)
           for style, curve in zip(("three", "two", "one"), curves, strict=True)),
     )  # fmt: skip
     rows = [f"<tr><th scope='row'>{escape_html(first)}</th>"

@@ -47,7 +47,9 @@ class CoachChoice(NamedTuple):
     def describe(self) -> dict[str, Any]:
         """Return what the page needs before the first frame, as JSON values."""
         corners = self.target.corners if self.target is not None else []
-        return {"line": self.line, "corners": [{"name": corner.name, "hint": corner.hint} for corner in corners]}
+        best = None if self.target is None else self.target.times["best"][-1]
+        hints = [{"name": corner.name, "hint": corner.hint} for corner in corners]
+        return {"line": self.line, "best_s": best, "corners": hints}
 
 
 def find_sessions(names: tuple[str, ...]) -> list[CoachedSession]:

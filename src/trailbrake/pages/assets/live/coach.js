@@ -41,7 +41,7 @@ function drawCoach() {
   box.hidden = !coach;
   if (!coach) return;
   for (const name of ["ideal", "limit"]) showDelta(byId(`delta-${name}`), value("pace", `delta_${name}`));
-  byId("limit-box").hidden = byId("countdown").hidden = !coach.corners.length;
+  for (const id of ["limit-box", "countdown", "coach-tools"]) byId(id).hidden = !coach.corners.length;
   const lit = Math.max(0, Math.ceil(BEEPS + 1 - countdown.left / BEEP_EVERY));
   [...byId("countdown").children].forEach((lamp, i) => { lamp.className = countdown.left > 0 && i < lit ? "lit" : ""; });
   const next = coach.corners[value("pace", "coach_corner")], isBattle = value("pace", "battle") > 0;

@@ -87,10 +87,11 @@ function drawWords() {
   byId("refused").textContent = live.refused;
   drawCorners();
   const best = live.laps.filter((lap) => lap.valid).reduce((least, lap) => Math.min(least, lap.time_s), Infinity);
+  const kept = (live.header && live.header.coach && live.header.coach.best_s) || Infinity;
   const own = value("state", "best_lap_time");
   const place = value("health", "position"), past = live.header && live.header.replay ? live.laps.filter((lap) => lap.end <= place) : live.laps;
   byId("last-time").textContent = past.length ? clock(past[past.length - 1].time_s) : "-";
-  byId("best-time").textContent = clock(best < Infinity ? best : own > 0 ? own : null);
+  byId("best-time").textContent = clock(Math.min(best, kept) < Infinity ? Math.min(best, kept) : own > 0 ? own : null);
   byId("laps-box").hidden = !live.laps.length;
   if (byId("laps").childElementCount !== live.laps.length) {
     byId("laps").replaceChildren(...live.laps.map((lap) => element("tr", {},
