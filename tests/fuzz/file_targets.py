@@ -22,6 +22,10 @@ from fuzz.wire_targets import INTEGERS, JSON, split_pieces
 from trailbrake.analysis.report import render_report
 from trailbrake.campaign.case_run import CaseStore
 from trailbrake.cars.car_library import load_car
+from trailbrake.coaching.coached_sessions import CoachedSession
+from trailbrake.coaching.session_table import list_session_rows, render_sessions
+from trailbrake.dashboard.coach_choice import choose_target
+from trailbrake.dashboard.live_coach import LiveCoach
 from trailbrake.drivers.cruise import Driver as Cruise
 from trailbrake.drivers.loading.gains import build_gains, read_gains
 from trailbrake.drivers.loading.policy import read_policy
@@ -70,6 +74,7 @@ from trailbrake.sims.forza import raw
 from trailbrake.sims.forza.datagram_files import is_recorded_session, open_session
 from trailbrake.sims.forza.recorder_settings import load_settings
 from trailbrake.sims.trend.link import Link as TrendLink
+from trailbrake.state import CarState
 from trailbrake.tracks.miniature.track_library import load_miniature_track
 from trailbrake.tracks.track_library import load_track
 from trailbrake.train.rl.checkpoint import _describe_learner, read_checkpoint
@@ -147,6 +152,19 @@ def read_cell_result(data: bytes) -> None:
     result = read_case(data, CellResult)
     planned = PlannedCell(CELL, "judged", reference=CELL, baseline=CELL)
     build_rows([planned], {CELL: result})
+
+
+def read_session(data: bytes) -> None:
+    """Read a kept session of the coach as `coach --history`, the coach's page and `watch --coach` do."""
+    session = read_case(data, CoachedSession)
+    list_session_rows([session])
+    render_sessions([session, session])
+    road = load_track("lakeside").road
+    choice = choose_target([session] if session.target is not None else [], CarState(x=0.0, y=0.0), road, is_named=True)
+    if session.target is not None:
+        coach = LiveCoach(road, choice._replace(target=session.target))
+        coach.add_sample(CarState(time=1.0, x=0.0, y=0.0, speed=20.0, lap=1, lap_time=1.0), 1.0)
+        coach.ghosts_at(1.0)
 
 
 PRESENT = b"PRESENT"  # in a seed: what depends on the code of today
@@ -418,6 +436,7 @@ FILE_TARGETS = [
     _file("learning_journal", "fuzz.learning.json", load_journal, JSON, 4096),
     _file("driver_memory", "fuzz.json", load_memory, JSON, 4096),
     FuzzTarget("cell_result", read_cell_result, JSON, 4096, 40),
+    FuzzTarget("coached_session", read_session, JSON, 8192, 40),
     FuzzTarget("suite_run", check_suite_run, JSON, 4096),
     FuzzTarget("training_checkpoint", resume_training, (b"<f4", b"|O", b"|S9", *JSON), 4096),
     _file("training_curves", "progress.jsonl", read_training_curves, (*JSON, b"\n"), 4096),

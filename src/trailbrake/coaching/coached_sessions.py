@@ -20,6 +20,7 @@ from trailbrake.errors import UsageError
 
 NEAR = 30.0  # m from the line of the laps, within which a place is on their road
 LOGGED_DATE = "%d/%m/%Y %H:%M:%S"  # as MoTeC's logs have it
+ID_FORM = "%Y-%m-%dT%H:%M:%S"
 LEAST_LAPS = 2  # of a session, for the uncertainty of its usual time
 
 
@@ -89,6 +90,11 @@ class CoachedSession(msgspec.Struct, frozen=True):
     worked_on: WorkedOn | None
     gain: Gain | None
     target: TargetLaps | None
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where the id is no date: a file may be damaged."""
+        if datetime.strptime(self.id, ID_FORM).isoformat() != self.id:
+            raise ValueError("CoachedSession.id: expected YYYY-MM-DDTHH:MM:SS")
 
 
 class Usual(NamedTuple):

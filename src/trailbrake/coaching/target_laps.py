@@ -15,6 +15,7 @@ from trailbrake.coaching.ghost_laps import coach_folder
 
 STEP = 5.0  # m between places
 MOST_PLACES = 3000
+FURTHEST = 1e7  # m and s
 
 
 class TargetCorner(msgspec.Struct, frozen=True):
@@ -65,6 +66,9 @@ class TargetLaps(msgspec.Struct, frozen=True):
         lengths.add(len(self.limit_path) if "limit" in self.times else len(self.s))
         if len(lengths) > 1 or len(self.s) < 2 or not {"best", "ideal"} <= self.times.keys():
             raise ValueError("TargetLaps: expected as many times and points as places, two or more")
+        numbers = [*self.s, *self.x, *self.y, *itertools.chain.from_iterable((*self.times.values(), *self.limit_path))]
+        if max(map(abs, numbers)) > FURTHEST:
+            raise ValueError("TargetLaps: expected places and times of a road")
 
 
 def join_best_sections(times: Array, borders: Sequence[int]) -> Array:

@@ -21,9 +21,13 @@ function playBeep(number, delay) {
   wave.start(at);
   wave.stop(at + lasts);
 }
+// A voice of this machine: others send the text to their maker.
+const findVoice = () => speechSynthesis.getVoices().find(({ localService, lang }) => localService && lang.startsWith("en"));
 function speak(text) {
+  const voice = findVoice();
+  if (!voice) return;
   speechSynthesis.cancel();
-  speechSynthesis.speak(Object.assign(new SpeechSynthesisUtterance(text), { lang: "en" }));
+  speechSynthesis.speak(Object.assign(new SpeechSynthesisUtterance(text), { voice, lang: voice.lang }));
 }
 const isQuiet = () => live.sound !== "you" || value("pace", "battle") > 0;
 function followCoach() {  // with every frame
@@ -48,7 +52,8 @@ function drawCoach() {
   byId("hint").textContent = next ? `${next.name}${next.hint ? `: ${next.hint}` : ""}` : "";
   byId("hint").classList.toggle("quiet", !next || !next.hint);
   for (const id of ["beeps", "speech"]) if (live.sound === "another") byId(id).checked = false;
-  const line = live.sound === "another" ? "another page beeps and speaks; tick a box to take that over" : isBattle ? "another car is near: no sound" : "";
+  const line = live.sound === "another" ? "another page beeps and speaks; tick a box to take that over" : isBattle ? "another car is near: no sound"
+    : byId("speech").checked && !findVoice() ? "this browser has no English voice of its own: no hints are spoken" : "";
   byId("coach-line").textContent = [coach.line, line].filter(Boolean).join("; ");
 }
 for (const id of ["beeps", "speech"]) {
