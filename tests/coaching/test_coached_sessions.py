@@ -44,9 +44,9 @@ def report_laps(*paths):
                       CoachOptions(limit=False, car="f1"))  # fmt: skip
 
 
-def coach(*paths, find=True):
+def coach(*paths, find=True, everywhere=False):
     report = report_laps(*paths)
-    habit = Habit("pace", report.corners[-1], 0.4, 0.1, 0.97, "Brake later: it costs.", "")
+    habit = Habit("pace", None if everywhere else report.corners[-1], 0.4, 0.1, 0.97, "Brake later: it costs.", "")
     return replace(report, findings=(habit,) if find else ())
 
 
@@ -60,8 +60,9 @@ def test_a_session_is_one_file_and_again_the_same(drives, folder):
     assert session.worked_on.corner == "T2"
 
 
-def test_what_was_worked_on_has_gained_what_the_laps_are_quicker_by(drives):
-    first, second = coach(drives["one"]), coach(drives["two"])
+@pytest.mark.parametrize("everywhere", [False, True])
+def test_what_was_worked_on_has_gained_what_the_laps_are_quicker_by(drives, everywhere):
+    first, second = coach(drives["one"], everywhere=everywhere), coach(drives["two"])
     keep_session(first)
     _, session = keep_session(second)
     assert session.gain.before == "2026-11-20T18:00:00"
