@@ -18,7 +18,7 @@ BEFORE_S = 0.3  # s before a shift in which the throttle counts
 LEAST_SHIFTS = 4
 EARLY_SHARE = 0.88  # of the best speed for a shift, above which it is not early
 SPEEDS = np.arange(1.0, 120.0, 0.5)  # m/s, at which the pull of the gears is computed
-MODEL_ERROR = 0.1  # of a cost: what a harder pull gains is partly braked away
+MODEL_ERROR = 0.2  # of a cost: what a harder pull gains is partly braked away
 
 
 def find_high_gears(car: CarParams, laps: Sequence[LocatedLap], corners: Sequence[Corner], doubt: float) -> list[Habit]:

@@ -22,7 +22,7 @@ SLOW_BAND, MIDDLE_BAND, QUICK_BAND = (0.05, 0.3), (1.0, 2.0), (2.0, 5.0)  # Hz: 
 MOST_STEEPNESS = math.log(0.5)  # of the quick movements over those between, of hands that lag
 LEAST_LAG = 0.25  # logarithm of the quick movements that are missing, from which a lag is looked for
 LATE_HANDS_S = 0.1  # s, lag that a person's hands are compared with
-LAG_COST_ERROR = 0.5  # of the cost: how much a lag shakes a car is hardly known
+LAG_COST_ERROR = 1.0  # of the cost: how much a lag shakes a car is hardly known
 LAG_SPREAD = 0.15  # by which the share of the lag differs from person to person in any case
 
 
