@@ -293,6 +293,12 @@ def test_a_person_is_coached_by_times_words_and_beeps_and_in_silence_beside_othe
         browser.wait("byId('delta-limit').textContent === '+7.50'")
         assert (coached.text("hint"), coached.text("coach-line")) == ("T1: Brake later", "")
         browser.wait(f"byId('best-time').textContent === clock({target.times['best'][-1]})")
+        browser.size(1180, 820)
+        browser.call("Runtime.evaluate", expression="byId('full').click()", userGesture=True)
+        browser.wait("document.fullscreenElement === byId('dash')")
+        assert browser.evaluate("byId('dash').scrollWidth") <= 1180, "the dash alone fits a tablet"
+        browser.evaluate("document.exitFullscreen()")
+        browser.size(1400, 1000)
         assert not browser.evaluate("byId('beeps').checked || byId('speech').checked"), "silent unless it is wanted"
         browser.evaluate("window.done = []; playBeep = (k) => done.push(k); speak = (text) => done.push(text)")
 
