@@ -19,27 +19,22 @@ class StabilityControl:
 
     Args:
         car: that is believed.
-
-    Attributes:
-        acted: s of simulator time in which it has changed something.
     """
 
     NEEDS = frozenset({"speed", "velocity_x", "velocity_y", "yaw_rate"})
 
     def __init__(self, car: CarParams) -> None:
-        self.acted = 0.0
         self._to_front, self._to_rear = car.body.cg_to_front, car.body.cg_to_rear
         self._front_peak, self._rear_peak = car.tyre_front.peak_slip_angle, car.tyre_rear.peak_slip_angle
         self._drives_rear = car.drive.front_share < 1.0
         self._full_steer_angle = car.full_steer_angle
 
-    def limit_controls(self, state: CarState, controls: Controls, dt: float) -> Controls:
+    def limit_controls(self, state: CarState, controls: Controls) -> Controls:
         """Return the controls to send; the driver's own where the rear axle holds, or its slip is not known.
 
         Args:
             state: of the car.
             controls: of the driver.
-            dt: s since the last call.
         """
         forward = max(state.velocity_x, 1.0)
         slip = math.atan2(state.velocity_y - self._to_rear * state.yaw_rate, forward) / self._rear_peak
@@ -53,6 +48,4 @@ class StabilityControl:
         limited.steer = side * min(max(controls.steer * side, least), 1.0)
         if self._drives_rear:
             limited.throttle = controls.throttle * share
-        if limited != controls:
-            self.acted += dt
         return limited

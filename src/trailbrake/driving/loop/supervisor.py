@@ -202,7 +202,7 @@ def decide_controls(
         return supervisor.safe_stop_controls(state)
     try:
         if supervisor.stability is not None:
-            answer = supervisor.stability.limit_controls(state, answer, dt)
+            answer = supervisor.stability.limit_controls(state, answer)
         return supervisor.limit_controls(answer, dt)
     except OURS:
         raise
