@@ -1,5 +1,9 @@
 """A stadium on a coarse mesh: the line converges, beats its centre line, and its worth is a derivative."""
 
+import os
+import signal
+import sys
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -106,6 +110,20 @@ def test_a_failure_has_a_reason(monkeypatch):
     monkeypatch.setattr(interior_point, "MAX_ITERATIONS", 2)
     with pytest.raises(DataError, match=r"start 1, steps of .*: Maximum_Iterations_Exceeded.*start 3"):
         plan_minimum_time(build_stadium(), CAR, step=40.0, levels=QUICK)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signal of this kind")
+def test_an_interrupted_plan_is_none(monkeypatch):
+    ca = pytest.importorskip("casadi")
+    made = ca.nlpsol
+
+    def make_solver(*arguments):
+        threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()  # within the half second of the solver
+        return made(*arguments)
+
+    monkeypatch.setattr(ca, "nlpsol", make_solver)
+    with pytest.raises(KeyboardInterrupt):
+        plan_minimum_time(build_stadium(), CAR, step=4.0, levels=QUICK)
 
 
 def test_a_changing_bank_is_a_grade_and_a_crest_beside_the_centreline():

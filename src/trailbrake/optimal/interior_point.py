@@ -100,6 +100,9 @@ def solve_mesh(car: VehicleModel, mesh: Mesh, level: Level, start: Array, log: i
         level: settings.
         start: scaled unknowns to start from.
         log: print level of IPOPT.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C was pressed meanwhile.
     """
     ca = import_casadi()
     programme = build_programme(build_stage(car, level.rounding), mesh, level.smoothing)
@@ -125,6 +128,8 @@ def solve_mesh(car: VehicleModel, mesh: Mesh, level: Level, start: Array, log: i
     least[programme.equations :] = -np.inf
     result = solver(x0=start, lbx=low, ubx=high, lbg=least, ubg=0.0)
     statistics = solver.stats()
+    if statistics["return_status"] in ("NonIpopt_Exception_Thrown", "User_Requested_Stop"):
+        raise KeyboardInterrupt  # CasADi catches it in IPOPT; nothing else that it evaluates here raises
     x = np.asarray(result["x"]).ravel()
     return MeshSolution(
         mesh=mesh,
