@@ -139,8 +139,8 @@ def _list_lines(report: "CoachReport") -> "Iterator[str]":
         yield f"your best {format_lap_time(report.best_s)}; your best sections together" \
               f" {format_lap_time(report.ideal_s)}"  # fmt: skip
     if limit is not None:
-        yield from _wrap(f"your car at its limit {format_lap_time(limit.time_s)} ({format_lap_time(limit.least_s)} to"
-                         f" {format_lap_time(limit.most_s)} with a chance of 95 %), {limit.made_by}; you use"
+        yield from _wrap(f"your car at its limit {format_lap_time(limit.time_s)} ({limit.describe_interval()}),"
+                         f" {limit.made_by}; you use"
                          f" {report.share:.0%} of its grip in most corners")  # fmt: skip
     for number, finding in enumerate(report.findings):
         place = finding.corner.name if finding.corner is not None else "everywhere"

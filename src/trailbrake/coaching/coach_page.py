@@ -182,8 +182,7 @@ def _times_html(report: CoachReport) -> str:
             ("your best sections together", format_lap_time(report.ideal_s), "")]  # fmt: skip
     if (limit := report.limit) is not None:
         rows.append(("your car at its limit", format_lap_time(limit.time_s),
-                     f"{format_lap_time(limit.least_s)} to {format_lap_time(limit.most_s)} with a chance of 95 %;"
-                     f" {limit.made_by}"))  # fmt: skip
+                     f"{limit.describe_interval()}; {limit.made_by}"))  # fmt: skip
     if math.isfinite(report.share) and report.limit is not None:
         rows.append(("grip that you use in most corners", f"{report.share:.0%}", ""))
     cells = (f"<div><dt>{name}</dt><dd>{value}</dd><small>{escape_html(more)}</small></div>"
