@@ -109,7 +109,7 @@ def _drive_simulator(
 
         yield CarWatch(taps, lambda: goal.judge(monitor), say, record, close)
 
-    outcome = drive_cars(resolved.setup, resolved.name_drivers(), watch_cars, Supervisor(), say=say)
+    outcome = drive_cars(resolved.setup, resolved.named, watch_cars, Supervisor(), say=say)
     monitor, recorder = watched[0]
     result = build_result(monitor, outcome.loop.reason, predicted)
     return result if recorder is None else replace(result, recording=recorder.path.name)

@@ -84,7 +84,7 @@ def test_an_open_road_is_driven_once(tmp_path):
 def test_stability_control_needs_a_car_that_is_known():
     def name(**flags):
         spec = DriveFlags(track="kartwerk", laps=1, **flags).make_spec()
-        return resolve_drive(make_setup(registry.find("assetto"), spec)).name_drivers()
+        return resolve_drive(make_setup(registry.find("assetto"), spec)).named
 
     assert name(driver="speed_hold", car="gt3")[0].stability is None
     assert name(driver="speed_hold", car="gt3", stability=True)[0].stability is not None

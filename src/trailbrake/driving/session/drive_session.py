@@ -169,7 +169,7 @@ def _drive_cars(
         reports.append({} if connection.camera is None else connection.camera.summarise_pictures())
 
     outcome = drive_cars(
-        setup, resolved.name_drivers(), watch_cars, supervisor,
+        setup, resolved.named, watch_cars, supervisor,
         say=listener.show_message, breakable=breakable, finish=finish,
         adapt_pacer=lambda pacer: pacer if view is None else RequestPacer(pacer, view.execute_requests),
     )  # fmt: skip

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from trailbrake.control.vehicle.stability_control import StabilityControl
 from trailbrake.drivers.loading.check import RehearsableDriver
 from trailbrake.drivers.loading.course_probe import weaving_state
 from trailbrake.drivers.loading.driver_registry import (
@@ -131,6 +132,16 @@ def check_course_needs(driver: Driver, name: str, simulator: AnySimulator, cours
     if "car" in needs and course.car is None:
         raise UsageError(f"{name} plans with a model of the car, and {simulator.name} does not name its car",
                          where="drive", hint="name the nearest one by --car; `trailbrake cars` lists them")  # fmt: skip
+
+
+def make_stability_control(simulator: AnySimulator, live: object, course: Course) -> StabilityControl:
+    """Return a stability control for one car; UsageError where it lacks what it needs."""
+    car, missing = course.car, StabilityControl.NEEDS - simulator.list_supplied(live)
+    if car is None or missing:
+        raise UsageError("no stability control", where="--stability", expected="a known car and its motion",
+                         got="no car file" if car is None else f"no {', '.join(sorted(missing))}",
+                         hint="name the car by --car" if car is None else "drive without it")  # fmt: skip
+    return StabilityControl(car)
 
 
 def reset_drivers(drivers: Sequence[Driver], name: str, course: Course, say: Callable[[str], None]) -> None:

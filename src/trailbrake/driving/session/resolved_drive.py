@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from trailbrake.control.vehicle.stability_control import StabilityControl
 from trailbrake.driving.goals import Laps
 from trailbrake.driving.run import NamedDriver
 from trailbrake.driving.session.drive_inputs import DriveContents, check_inputs, describe_inputs, hash_inputs
@@ -15,12 +14,12 @@ from trailbrake.driving.session.driver_choice import (
     check_driver_needs,
     choose_default_driver,
     make_drivers,
+    make_stability_control,
     reset_drivers,
 )
 from trailbrake.driving.session.driver_memory import DriverMemory
 from trailbrake.driving.session.line_choice import ChosenLine, choose_line
 from trailbrake.driving.session.session_detection import find_course
-from trailbrake.errors import UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.roles import Driver
@@ -36,6 +35,7 @@ class ResolvedDrive(NamedTuple):
         course: the road and the car, or an UnmappedCourse.
         line: that the drivers follow.
         drivers: one for each car, after reset.
+        named: the same as `drive_cars` takes them.
         memory: of the first driver; None without one.
         about: what a recording says about the drive.
     """
@@ -44,21 +44,9 @@ class ResolvedDrive(NamedTuple):
     course: Course
     line: ChosenLine
     drivers: Sequence[Driver]
+    named: Sequence[NamedDriver]
     memory: DriverMemory | None
     about: JsonObject
-
-    def name_drivers(self) -> list[NamedDriver]:
-        """Return the drivers as `drive_cars` takes them; UsageError where stability control lacks what it needs."""
-        setup, car = self.setup, self.course.car
-        first = setup.spec.first
-        if not first.stability:
-            return [NamedDriver(driver, first.driver) for driver in self.drivers]
-        missing = StabilityControl.NEEDS - setup.simulator.list_supplied(setup.live)
-        if car is None or missing:
-            raise UsageError("no stability control", where="--stability", expected="a known car and its motion",
-                             got="no car file" if car is None else f"no {', '.join(sorted(missing))}",
-                             hint="name the car by --car" if car is None else "drive without it")  # fmt: skip
-        return [NamedDriver(driver, first.driver, StabilityControl(car)) for driver in self.drivers]
 
 
 def resolve_drive(
@@ -92,6 +80,10 @@ def resolve_drive(
     check_course_needs(drivers[0], first.driver, simulator, course)
     setup = replace(setup, spec=spec).with_drivers(drivers)
     course, line = choose_line(course, drivers[0], first, say, contents and contents.line)
+    named = [
+        NamedDriver(driver, first.driver, make_stability_control(simulator, live, course) if first.stability else None)
+        for driver in drivers
+    ]
     reset_drivers(drivers, first.driver, course, say)
     hashes = hash_inputs(spec, course, drivers[0])
     if contents is not None:
@@ -114,4 +106,4 @@ def resolve_drive(
         "system": platform.system(),
         "started": steady_clock.iso_timestamp(),
     }
-    return ResolvedDrive(setup, course, line, drivers, memory, about)
+    return ResolvedDrive(setup, course, line, drivers, named, memory, about)
