@@ -159,19 +159,19 @@ def test_two_drives_and_a_served_world_do_not_meet(tmp_path):
 
 @pytest.mark.slow
 def test_a_live_drive_of_a_served_world_and_a_second_one_is_refused(tmp_path):
-    live = ["drive", "--live", "--json", "--no-report", "--track=pinegrove", "--laps=0", "--wait=2"]
+    live = ["drive", "--live", "--json", "--no-report", "--track=pinegrove", "--laps=0"]
     with command("serve", "assetto", "--track=pinegrove", "--json", shm=tmp_path) as serve:
         serve.until("ready ")
-        with command(*live, f"--out={tmp_path / 'a'}", shm=tmp_path) as drive:
+        with command(*live, "--wait=20", f"--out={tmp_path / 'a'}", shm=tmp_path) as drive:
             drive.until("moving at ")
-            with command(*live, f"--out={tmp_path / 'b'}", shm=tmp_path) as second:
+            with command(*live, "--wait=2", f"--out={tmp_path / 'b'}", shm=tmp_path) as second:
                 assert second.end() == 2
                 assert second.said[-1].startswith("trailbrake: ")
                 assert "car 0 is driven already by another trailbrake" in second.said[-1]
                 assert not any("Traceback" in line for line in second.said)
             drive.process.send_signal(signal.SIGINT)
             assert drive.end() == 0
-        with command(*live, "--seconds=1", f"--out={tmp_path / 'c'}", shm=tmp_path) as again:
+        with command(*live, "--wait=20", "--seconds=1", f"--out={tmp_path / 'c'}", shm=tmp_path) as again:
             assert again.end() == 0, "a car that was given back can be taken again"
         serve.process.send_signal(signal.SIGTERM)
         assert serve.end() == 0
