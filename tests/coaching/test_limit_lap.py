@@ -34,7 +34,8 @@ def test_tyres_that_never_showed_their_peak_leave_a_wider_interval():
 
 def test_the_limit_is_no_slower_than_what_the_person_has_done():
     free = find(99.0)
-    assert free.least_s < free.time_s < free.most_s and free.describe_interval().endswith("with a chance of 95 %")
+    assert free.least_s < free.time_s < free.most_s
+    assert free.describe_interval().endswith("with a chance of 95 %")
     done = find(free.time_s - 0.2)
     assert done.time_s == done.most_s == free.time_s - 0.2
     assert done.least_s < done.time_s
@@ -49,5 +50,6 @@ def test_a_lap_that_is_surely_slower_than_the_person_is_no_limit():
 def test_a_named_car_is_not_doubted():
     limit = find(99.0, doubt=None)
     assert limit.least_s == limit.time_s == limit.most_s
-    assert "not driven" in limit.made_by and "the car that you named" in limit.describe_interval()
+    assert "not driven" in limit.made_by
+    assert "the car that you named" in limit.describe_interval()
     assert make_laps(np.random.default_rng(0), laps=1)[0].time_s > limit.time_s
