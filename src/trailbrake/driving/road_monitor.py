@@ -50,7 +50,8 @@ class RoadMonitor:
         contacts: with walls and cars since the start.
         travelled: m, of the path in steps of STANDSTILL_RADIUS.
         gap, away: m from the place of the start, now and the most.
-        max_error: m, largest distance from the line to the side once the car is JOIN_DISTANCE on its way; NaN without.
+        max_error: m, largest distance from the line to the side once the car is JOIN_DISTANCE on its way; NaN before,
+            and without a line.
         moved_at: s, the clock when the car first drove; NaN before.
         progress: share of the lap under way, 0..1.
     """
@@ -90,7 +91,7 @@ class RoadMonitor:
         self._contacts_seen = 0.0
         self._home = self._anchor = math.nan, math.nan
         self._anchored_at = self.travelled = self.gap = self.away = 0.0
-        self.max_error = math.nan if line is None else 0.0
+        self.max_error = math.nan
         self.moved_at = math.nan
 
     def start(self, about: JsonObject) -> None:
@@ -180,8 +181,8 @@ class RoadMonitor:
         # A start may be behind the line.
         joined = self._timer.number > 1 or self._timer.progress * self._timer.length > JOIN_DISTANCE
         _, error, self._line_row = self.line.locate(state.x, state.y, self._line_row)
-        if joined:
-            self.max_error = max(self.max_error, abs(error))
+        if joined and not abs(error) <= self.max_error:  # true for NaN
+            self.max_error = abs(error)
 
     def _follow_laps(self, state: CarState, laps: Sequence[LapRecord] | None) -> None:
         new: Sequence[LapRecord] = ()
