@@ -7,25 +7,32 @@ import pytest
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.planning.course import GRIP_MARGIN, Course, path_shapes
-from trailbrake.planning.path_margins import EDGE_MARGIN
+from trailbrake.planning.path_room import PathRoom
 from trailbrake.planning.race_lattice import (
     DRIVEN,
     LINE,
+    NO_RETURN,
     POINTS,
+    STEP_TIMES,
     STRIDE,
     RaceChoice,
     RaceRoad,
     RaceStart,
-    build_lanes,
+    RaceTraffic,
+    build_paths,
     commit_path,
     make_buffers,
     plan_race_path,
 )
 from trailbrake.planning.rival_tracking import STEP, STEPS, RivalColumn
-from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track_library import load_track
 
 ROW, SPEED = 200, 30.0
+START = RaceStart(ROW, POINTS, SPEED, 0.0, LINE, False, STEP_TIMES[0])
+
+
+def find_room(car):
+    return PathRoom(0.5 * car.body.width, 0.5 * min(car.body.track_front, car.body.track_rear), 0.4, kerbs=True)
 
 
 @pytest.fixture(scope="module")
@@ -35,9 +42,9 @@ def course():
 
 @pytest.fixture
 def road(course):
-    body = course.known_car().body
-    return RaceRoad(course.line.kernel_table, path_shapes(course.line), build_lanes(course.line, body.width),
-                    course.envelope, GRIP_MARGIN, (body.length, body.width))  # fmt: skip
+    body, paths = course.known_car().body, build_paths(course.line, find_room(course.known_car()))
+    return RaceRoad(course.line.kernel_table, path_shapes(course.line), paths, course.envelope, GRIP_MARGIN,
+                    (body.length, body.width))  # fmt: skip
 
 
 def rival_at(ahead, speed, offset, spread=0.3):
@@ -49,19 +56,14 @@ def rival_at(ahead, speed, offset, spread=0.3):
     return rows
 
 
-def choose(road, rivals, speed=SPEED):
+def among(rivals, hold=0.0):
+    ahead = 0 if len(rivals) and rivals[0, 0, RivalColumn.AHEAD] > 0.0 else -1
+    return RaceTraffic(rivals, ahead, np.full(POINTS, hold))
+
+
+def choose(road, rivals, speed=SPEED, hold=0.0):
     path = make_buffers()
-    return plan_race_path(road, RaceStart(ROW, POINTS, speed, 0.0, LINE, False), rivals, path), path
-
-
-@pytest.mark.parametrize(("track", "car"), [("hartmoor", "gt3"), ("kartwerk", "kart"), ("lakeside", "hatchback")])
-def test_the_whole_car_is_on_the_road_in_each_lane(track, car):
-    course = Course(load_track(track), load_car(car)).with_kerbs()
-    width = course.known_car().body.width
-    lanes = build_lanes(course.line, width)[LINE + 1 :]
-    room_left = course.line.column(RoadColumn.WIDTH_LEFT) - 0.5 * width - lanes
-    room_right = course.line.column(RoadColumn.WIDTH_RIGHT) - 0.5 * width + lanes
-    assert min(room_left.min(), room_right.min()) > 0.5 * EDGE_MARGIN
+    return plan_race_path(road, START._replace(speed=speed), among(rivals, hold), path), path
 
 
 def test_alone_the_line_is_chosen_and_not_left(road):
@@ -85,6 +87,27 @@ def test_behind_a_car_as_quick_as_itself_it_stays_on_the_line(road):
     assert not path.offset.any()
 
 
+def test_a_gap_that_is_held_slows_the_car_on_its_line_and_leaves_its_choice(road):
+    _, alone = choose(road, np.zeros((0, STEPS, len(RivalColumn))))
+    times = np.concatenate([[0.0], np.cumsum(STRIDE * road.line.spacing / alone.speed[:-1])])
+    equal = rival_at(15.0, 0.0, 0.0)
+    at = np.arange(STEPS) * STEP
+    equal[0, :, RivalColumn.AHEAD] = 15.0 + np.interp(at, times, np.arange(POINTS) * STRIDE * road.line.spacing)
+    equal[0, :, RivalColumn.SPEED] = np.interp(at, times, alone.speed)
+    close, quick = choose(road, equal)
+    held, slow = choose(road, equal, hold=1.0)
+    assert held == close
+    assert slow.speed[10:30].min() > SPEED - 5.0
+    assert slow.speed[10:30].max() < quick.speed[10:30].max() - 1.0
+
+
+def test_it_comes_up_behind_another_by_its_own_speed_beside_the_rivals(road):
+    _, path = choose(road, rival_at(45.0, 30.0, 0.0, 9.0), speed=42.0)
+    assert path.speed[1] > 41.5  # 12 m/s beside the rival's are braked off in a part of 40 m, though 42 m/s are not
+    _, path = choose(road, rival_at(45.0, 0.0, 0.0, 9.0), speed=42.0)
+    assert path.speed[1] < 41.5
+
+
 def test_a_wall_of_cars_is_followed(road):
     wall = np.concatenate([rival_at(40.0, 15.0, offset, 1.0) for offset in (-9.0, -6.0, -3.0, 0.0, 3.0, 6.0, 9.0)])
     choice, path = choose(road, wall)
@@ -94,18 +117,17 @@ def test_a_wall_of_cars_is_followed(road):
 
 
 def test_a_step_under_way_is_not_begun_anew_for_little(road):
-    start = RaceStart(ROW, POINTS, SPEED, 0.0, LINE, True)
+    start, behind = START._replace(is_stepping=True), among(rival_at(-30.0, 20.0, 0.0))
     road.paths[DRIVEN] = 0.5 * road.paths[LINE + 1]
     for target in (LINE, LINE + 1):
-        choice = plan_race_path(road, start._replace(target=target), rival_at(-30.0, 20.0, 0.0), make_buffers())
+        choice = plan_race_path(road, start._replace(target=target), behind, make_buffers())
         assert choice.target == DRIVEN
-    assert plan_race_path(road, start._replace(target=LINE + 1, is_stepping=False), rival_at(-30.0, 20.0, 0.0),
-                          make_buffers()).target == LINE  # fmt: skip
+    done = start._replace(target=LINE + 1, is_stepping=False)
+    assert plan_race_path(road, done, behind, make_buffers()).target == LINE
 
 
 def test_a_committed_path_has_no_kink(course, road):
-    start = RaceStart(ROW, POINTS, SPEED, 0.0, LINE, False)
-    commit_path(road, start, RaceChoice(LINE + 2, 20, 0.0, 0.0, False))
+    commit_path(road, START, RaceChoice(LINE + 2, 20, NO_RETURN, 0.0, 0.0, False))
     near = road.paths[DRIVEN, ROW - STRIDE : ROW + 200]
     assert near[: STRIDE + 1] == pytest.approx(0.0)
     assert near[STRIDE + 20 * STRIDE :] == pytest.approx(road.paths[LINE + 2, ROW + 20 * STRIDE : ROW + 200])
@@ -117,5 +139,5 @@ def test_a_committed_path_has_no_kink(course, road):
 @pytest.mark.parametrize("row", range(STRIDE))
 def test_a_path_committed_at_the_start_of_the_lap_has_no_kink_behind_the_car(road, row):
     n = road.paths.shape[1]
-    commit_path(road, RaceStart(row, POINTS, SPEED, 0.0, LINE, False), RaceChoice(LINE + 1, 20, 0.0, 0.0, False))
+    commit_path(road, START._replace(row=row), RaceChoice(LINE + 1, 20, NO_RETURN, 0.0, 0.0, False))
     assert road.paths[DRIVEN, np.arange(row - STRIDE, row + 1) % n] == pytest.approx(0.0)

@@ -8,6 +8,7 @@ from helpers.roads import circle
 
 from trailbrake.planning.rival_tracking import LOST_TIME, STEP, STEPS, RivalColumn, RivalTracker
 from trailbrake.state import OtherCar
+from trailbrake.tracks.road_columns import RoadColumn
 
 
 @pytest.fixture
@@ -16,8 +17,10 @@ def line():
 
 
 def other_at(line, s, offset=0.0, speed=30.0, index=1):
+    """Return a car with a `speed` along the line; beside it a car drives more or less than that."""
     x, y, z, yaw = line.points(s, offset)[0].tolist()
-    return OtherCar(index, x, y, z, yaw, speed * math.cos(yaw), speed * math.sin(yaw), abs(speed))
+    v = speed * (1.0 - float(line.column(RoadColumn.CURVATURE)[0]) * offset)
+    return OtherCar(index, x, y, z, yaw, v * math.cos(yaw), v * math.sin(yaw), abs(v))
 
 
 def track_constant(line, tracker, speed, offset, seconds, start=0.0):
@@ -119,3 +122,23 @@ def test_a_car_across_the_road_is_as_wide_as_it_is_long(line):
         tracker.predict(rival, 10.0, out)
         widths.append(out[0, RivalColumn.LEFTMOST] - out[0, RivalColumn.RIGHTMOST])
     assert widths[0] - widths[1] == pytest.approx(4.6 - 2.0, abs=0.05)
+
+
+def test_who_has_kept_its_habit_is_expected_there_more_surely_than_who_has_not(line):
+    spreads = []
+    for wander in (0.0, 3.0):
+        tracker, s = RivalTracker(line, np.full(len(line.table), 40.0), (4.6, 2.0)), 0.0
+        for lap in range(3):
+            s = track_constant(line, tracker, 25.0 + wander * lap, 0.4 * wander * lap, line.length / 25.0, start=s)
+        spreads.append(predict(tracker, s - 10.0)[round(4.0 / STEP)])
+    steady, other = spreads
+    assert steady[RivalColumn.DISTANCE_ERROR] < 0.8 < 2.0 < other[RivalColumn.DISTANCE_ERROR]
+    assert np.ptp(steady[[RivalColumn.RIGHTMOST, RivalColumn.LEFTMOST]]) < 1.5
+
+
+def test_a_rival_without_power_is_expected_to_gain_speed_as_slowly_as_it_did(line):
+    planned = np.minimum(20.0 + 0.05 * np.arange(len(line.table)), 40.0)  # rises by about 0.5 to 1 m/s^2
+    tracker = RivalTracker(line, planned, (4.6, 2.0))
+    track_constant(line, tracker, 18.0, 0.0, 8.0)
+    out = predict(tracker, 100.0)
+    assert out[round(4.0 / STEP), RivalColumn.SPEED] == pytest.approx(18.0, abs=0.4)

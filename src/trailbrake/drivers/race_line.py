@@ -12,22 +12,25 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trailbrake.control.vehicle.line_tracking import PlanColumn, TrackingPlan
 from trailbrake.control.vehicle.recovery import STUCK_SPEED
 from trailbrake.drivers import line_track
 from trailbrake.drivers.parts.tracking_plan import PlanSources, fill_rows
+from trailbrake.planning.attack_planning import AttackPlanner
 from trailbrake.planning.course import GRIP_MARGIN, Course
+from trailbrake.planning.path_room import PathRoom
 from trailbrake.planning.race_lattice import (
     DRIVEN,
     LINE,
     POINTS,
+    STEP_TIMES,
     STRIDE,
     FineRows,
     RaceRoad,
     RaceStart,
-    build_lanes,
+    RaceTraffic,
+    build_paths,
     commit_path,
     make_buffers,
     plan_race_path,
@@ -40,8 +43,9 @@ from trailbrake.tracks.frenet import RoadTable
 PLAN_PERIOD = 0.04  # s of simulator time between plans
 PLAN_DELAY = 3  # ticks from a plan's sample until it acts
 NEAR_AHEAD, NEAR_BEHIND = 160.0, 40.0  # m, within which others count
+LANE_MARGIN = 0.4  # m between the car's side and the end of the kerb, or the edge
 MOST_RIVALS = 6  # the nearest, that a plan reckons with
-WINDOW_TIME, WINDOW_BRAKING, WINDOW_MORE = 7.5, 6.0, 60.0  # s, m/s^2 and m that a path is long at least
+WINDOW_TIME, WINDOW_BRAKING, WINDOW_MORE = 9.5, 6.0, 60.0  # s, m/s^2 and m that a path is long at least
 
 
 class RacePlan(NamedTuple):
@@ -61,14 +65,16 @@ class Driver(line_track.Driver):
         """Plan as `line_track` does, and lay the lanes."""
         super().reset(course)
         body, sources = course.known_car().body, self.sources
-        size, paths = (body.length, body.width), build_lanes(self.line, body.width)
+        room = PathRoom(0.5 * body.width, 0.5 * min(body.track_front, body.track_rear), LANE_MARGIN, kerbs=True)
+        size, paths = (body.length, body.width), build_paths(self.line, room)
         self.tracker = RivalTracker(self.line, self.adaptive.speeds, size)
         self.road = RaceRoad(sources.line, sources.shapes, paths, sources.limits, GRIP_MARGIN, size)
+        self.attack = AttackPlanner(self.road, self.adaptive.speeds)
         self.driven_path, self.path = paths[DRIVEN], make_buffers()
         self.race_plans = [self._make_race_plan(), self._make_race_plan()]
         self.rivals = np.zeros((MOST_RIVALS, STEPS, len(RivalColumn)))
         self.since_plan, self.pending, self.delay_ticks = math.inf, self.held_plan, -1
-        self.own_row = -1
+        self.own_row, self.turn = -1, 0
         self.target, self.step_row, self.step_rows = LINE, 0, 0
 
     def act(self, state: CarState, dt: float) -> Controls:
@@ -101,8 +107,8 @@ class Driver(line_track.Driver):
 
     def _plan_path(self, state: CarState) -> None:
         s, offset, self.own_row = self.line.locate(state.x, state.y, self.own_row)
-        near = self._predict_near(s)
-        if not (len(near) or self.is_disturbed):
+        near = self._predict_near(s, state.speed)
+        if not (len(near.rivals) or self.is_disturbed):
             return
         v = state.speed
         window = WINDOW_TIME * v + v * v / (2.0 * WINDOW_BRAKING) + WINDOW_MORE
@@ -110,7 +116,9 @@ class Driver(line_track.Driver):
         is_stepping = (self.own_row - self.step_row) % len(self.driven_path) < self.step_rows
         self.step_rows *= is_stepping
         error = offset - float(self.driven_path[self.own_row])
-        start = RaceStart(self.own_row, points, v, error, self.target, is_stepping)
+        self.turn += 1
+        step_time = STEP_TIMES[self.turn % len(STEP_TIMES)]
+        start = RaceStart(self.own_row, points, v, error, self.target, is_stepping, step_time)
         choice = plan_race_path(self.road, start, near, self.path)
         if choice.target != DRIVEN:
             commit_path(self.road, start, choice)
@@ -125,14 +133,22 @@ class Driver(line_track.Driver):
         self._fill_race_rows(spare, start.row, count)
         self.pending = spare.held
 
-    def _predict_near(self, s: float) -> NDArray[np.float64]:
-        """Return the predictions (cars, STEPS, len(RivalColumn)) of the nearest others around s (m)."""
+    def _predict_near(self, s: float, speed: float) -> RaceTraffic:
+        """Return the nearest others around s (m), and the gap to hold from the one ahead at own `speed` (m/s)."""
         measured = [(self.tracker.measure_ahead(rival, s), rival) for rival in self.tracker.list_present()]
         near = [(abs(ahead), rival.index, rival) for ahead, rival in measured if -NEAR_BEHIND < ahead < NEAR_AHEAD]
         near = sorted(near)[:MOST_RIVALS]
+        ahead, length = -1, self.road.size[0]
         for number, (_, _, rival) in enumerate(near):
             self.tracker.predict(rival, s, self.rivals[number])
-        return self.rivals[: len(near)]
+            if ahead < 0 and self.rivals[number, 0, RivalColumn.AHEAD] > -length:
+                ahead = number
+        if ahead >= 0 and self.rivals[ahead, 0, RivalColumn.AHEAD] > length:
+            self.tracker.predict(near[ahead][2], s, self.attack.prediction)
+            hold = self.attack.plan_gap(near[ahead][1], self.own_row, speed)
+        else:
+            hold = self.attack.release()
+        return RaceTraffic(self.rivals[: len(near)], ahead, hold)
 
     def _fill_race_rows(self, plan: RacePlan, first: int, count: int) -> None:
         fill_rows(plan.held.table, plan.sources, first, count)

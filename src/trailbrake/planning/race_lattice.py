@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from trailbrake.kernels import internal_jit, jit
 from trailbrake.planning.envelope import Envelope
-from trailbrake.planning.path_room import find_path_bounds, make_inside_room
+from trailbrake.planning.passing_lanes import build_lanes
+from trailbrake.planning.path_room import PathRoom
 from trailbrake.planning.rival_tracking import HORIZON, STEP, STEPS, RivalColumn
 from trailbrake.planning.speed_profile import (
     PathShape,
@@ -32,15 +33,15 @@ Array = NDArray[np.float64]
 
 DRIVEN, LINE = 0, 1  # rows of `RaceRoad.paths`
 STRIDE = 4  # rows of the line from one point of a path to the next
-POINTS = 160  # of a path at most
-LANES = (-1.0, -0.66, -0.33, 0.0, 0.33, 0.66, 1.0)  # shares of the room from the middle of the road to its side
-LANE_SMOOTHING = 3.0  # m, of the lanes: edges of measured roads are not smooth; with more, lanes cut bends
-STEP_TIMES = (2.0, 3.5)  # s, over which a path changes to its target
+POINTS = 190  # of a path at most
+NO_RETURN = POINTS + 2  # point of a path
+STEP_TIMES = (2.0, 3.5)  # s, over which paths change to their target, by turn of plans
 LEAST_STEP = 20.0  # m, the same
-OFF_LINE_GRIP = 0.12  # share of the grip that is not planned with, a metre or more from the line that laps taught
-STEP_GRIP = 0.25  # the same where a path bends away from the line: a car that turns in has not yet its side force
+RETURN_STEP_TIME = 2.5  # s, over which it is expected to come back to the line after a pass
+OFF_LINE_GRIP = 0.05  # share of the grip that is not planned with, a metre or more from the line that laps taught
+STEP_GRIP = 0.15  # the same where a path bends away from the line: a car that turns in has not yet its side force
 STRAIGHT = 0.003  # 1/m, curvature below which a path asks little of the tyres
-CORNER_ROUNDS = 4  # of the iteration for the speed of a bend
+CORNER_ROUNDS = 3  # of the iteration for the speed of a bend
 COLLISION_COST = 300.0  # m of way, for an overlap of the cars themselves
 RISK_COST = 40.0  # m, for an overlap of the places where they may be
 CHANGE_COST = 2.0  # m, for another path than the driven one
@@ -54,11 +55,15 @@ TOO_FAST_COST = 15.0  # m for each m/s by which the car is too fast for a path
 TOO_FAST = 0.2  # m/s, up to which it is not
 SIDE_MARGIN = 0.35  # m between the sides of two cars, besides what is not known
 NOSE_MARGIN = 0.5  # m between noses and tails, the same
-FOLLOW_GAP = 1.0, 0.13  # m, and s of own speed, behind a car that blocks the path
-FOLLOW_BRAKING = 7.0  # m/s^2, by which it is approached
+FOLLOW_GAP = 1.5, 0.18  # m, and s of own speed, behind a car that blocks the path
+FOLLOW_BRAKING = 4.0  # m/s^2, by which it is approached, beside its own
 FOLLOW_RETURN = 1.0  # 1/s, by which a gap that is too small opens
 BRAKE_USE = 0.9  # share of the braking limit, for others
 YIELD_SPEED = 3.0  # m/s slower than a car beside, to drop behind it
+HOLD_RATE, HOLD_DROP = (
+    0.7,
+    4.0,
+)  # 1/s by which a gap opens that is held for an attack; m/s slower than the rival at most
 
 
 class RaceRoad(NamedTuple):
@@ -101,6 +106,20 @@ class PathBuffers(NamedTuple):
     speed: Array
 
 
+class RaceTraffic(NamedTuple):
+    """The others of a plan.
+
+    Attributes:
+        rivals: (cars, STEPS, len(RivalColumn)).
+        ahead: row of the nearest that is not yet passed; -1 = none.
+        hold: (POINTS,) s by which it is followed later than it could be, to have a run on it.
+    """
+
+    rivals: Array
+    ahead: int
+    hold: Array
+
+
 class RaceStart(NamedTuple):
     """Where a plan begins.
 
@@ -111,6 +130,7 @@ class RaceStart(NamedTuple):
         error: m left of the driven path, of the car.
         target: row of `RaceRoad.paths` that the driven path leads to.
         is_stepping: whether the step to it is under way.
+        step_time: s, over which the path changes to another target.
     """
 
     row: int
@@ -119,6 +139,7 @@ class RaceStart(NamedTuple):
     error: float
     target: int
     is_stepping: bool
+    step_time: float
 
 
 class RaceChoice(NamedTuple):
@@ -127,6 +148,7 @@ class RaceChoice(NamedTuple):
     Attributes:
         target: row of `RaceRoad.paths`.
         blend: points of the step to it.
+        back: point from which on the path is expected to lead back to the line.
         cost: m.
         risk: m, the part of the cost that is overlap.
         is_held_up: whether others make it slower.
@@ -134,6 +156,7 @@ class RaceChoice(NamedTuple):
 
     target: int
     blend: int
+    back: int
     cost: float
     risk: float
     is_held_up: bool
@@ -145,26 +168,15 @@ def make_buffers() -> PathBuffers:
                        np.zeros(POINTS), np.zeros(POINTS))  # fmt: skip
 
 
-def build_lanes(line: Road, width: float) -> Array:
-    """Return `RaceRoad.paths`, (LINE + 1 + len(LANES), n) m left of the line; the line is driven.
+def build_paths(line: Road, room: PathRoom) -> Array:
+    """Return `RaceRoad.paths`, (LINE + 1 + lanes, n) m left of the line; the line is driven.
 
     Args:
         line: whose widths reach to the edges of the road.
-        width: m, of the car.
+        room: of the car.
     """
-    bounds = find_path_bounds(line, line.stations(), make_inside_room(width))
-    rightmost, leftmost = (_smooth(bound, line) for bound in bounds)
-    room = np.maximum(0.5 * (leftmost - rightmost), 0.0)
-    lanes = [0.5 * (leftmost + rightmost) + share * room for share in LANES]
-    return np.ascontiguousarray([np.zeros(len(room)), np.zeros(len(room)), *lanes])
-
-
-def _smooth(values: Array, line: Road) -> Array:
-    reach = int(3.0 * LANE_SMOOTHING / line.spacing)
-    weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) * line.spacing / LANE_SMOOTHING) ** 2)
-    padded = np.pad(values, reach, mode="wrap" if line.closed else "edge")
-    smoothed: Array = np.convolve(padded, weights / weights.sum(), mode="valid")
-    return smoothed
+    lanes = build_lanes(line, room)
+    return np.concatenate([np.zeros((LINE + 1, lanes.shape[1])), lanes])
 
 
 @internal_jit
@@ -181,14 +193,26 @@ def smooth_step(u: float) -> float:
 
 
 @internal_jit
-def _shape_path(road: RaceRoad, target: int, start: RaceStart, blend: int, path: PathBuffers) -> None:
-    """Fill in offset, shape and steps of the way from the driven path to row `target` of all over `blend` points."""
+def _shape_path(road: RaceRoad, start: RaceStart, target: int, steps: tuple[int, int], path: PathBuffers) -> None:
+    """Fill in offset, shape and steps of the way from the driven path to row `target` of all.
+
+    Args:
+        road: that is driven.
+        start: of the path.
+        target: row of `RaceRoad.paths`.
+        steps: points of the step to it; the point from which on it leads back to the line.
+        path: out.
+    """
     table, spacing, closed = road.line
     n, h = table.shape[0], STRIDE * spacing
+    blend, back = steps
+    home = max(int(max(RETURN_STEP_TIME * start.speed, LEAST_STEP) / h), 2)
     for k in range(start.points + 2):
         i = _wrap_row(start.row + (k - 1) * STRIDE, n, closed)
         w = smooth_step((k - 1.0) / blend)
         path.offset[k] = (1.0 - w) * road.paths[DRIVEN, i] + w * road.paths[target, i]
+        if k > back:
+            path.offset[k] *= 1.0 - smooth_step((k - back - 1.0) / home)
     for k in range(start.points):
         i = _wrap_row(start.row + k * STRIDE, n, closed)
         before, here, after = path.offset[k], path.offset[k + 1], path.offset[k + 2]
@@ -245,28 +269,33 @@ def _blocked_speed(room: float, v: float, rival_speed: float) -> float:
     """Return the most speed (m/s) with `room` (m) to a car ahead."""
     room -= FOLLOW_GAP[0] + FOLLOW_GAP[1] * v
     if room > 0.0:
-        return math.sqrt(max(rival_speed, 0.0) ** 2 + 2.0 * FOLLOW_BRAKING * room)
+        return max(rival_speed, 0.0) + math.sqrt(2.0 * FOLLOW_BRAKING * room)
     return max(rival_speed + FOLLOW_RETURN * room, 0.0)
 
 
 @internal_jit
 def _drive_path(
-    road: RaceRoad, start: RaceStart, path: PathBuffers, rivals: Array, yields: bool
-) -> tuple[float, float, bool]:
-    """Fill in the speeds among others; return the worth (m) of the horizon, the risk (m), and whether it is held up.
+    road: RaceRoad, start: RaceStart, path: PathBuffers, traffic: RaceTraffic, ways: tuple[bool, bool]
+) -> tuple[float, float, bool, int]:
+    """Fill in the speeds among others; return what became of it.
 
-    The worth is the way along the line, and the speed at its end. Part of the risk is that the car is too fast already.
+    That is the worth (m) of the horizon, the risk (m), whether it is held up, and the point from which on the car
+    ahead is behind (-1: never). The worth is the way along the line, and the speed at its end. Part of the risk is
+    that the car is too fast already.
 
     Args:
         road: that is driven.
         start: of the path.
         path: with its free speeds; `speed` is filled in.
-        rivals: (cars, STEPS, len(RivalColumn)).
-        yields: whether it stays behind those that are not behind now, wherever they are across the road.
+        traffic: the others.
+        ways: whether it stays behind those that are not behind now, wherever they are across the road; whether it
+            keeps the gap that is held for an attack.
     """
+    rivals, ahead, hold = traffic
+    yields, holds = ways
     limits, h = road.limits, STRIDE * road.line.spacing
     length, width = road.size
-    t, end, risk, held_up = 0.0, 0.0, 0.0, False
+    t, end, risk, held_up, cleared = 0.0, 0.0, 0.0, False, -1
     v = path.speed[0] = min(path.free[0], max(start.speed, 1.0))
     for k in range(start.points - 1):
         limit, s = path.free[k + 1], k * h
@@ -278,9 +307,20 @@ def _drive_path(
             its_speed = _between(rivals, r, t, RivalColumn.SPEED)
             blocks = beside < width + SIDE_MARGIN
             if gap > 0.0 and (blocks or yields):
-                limit = min(limit, _blocked_speed(gap - length, v, its_speed))
+                closed = h * max(1.0 - its_speed / max(v, 1.0), 0.0)  # up to the next point
+                limit = min(limit, _blocked_speed(gap - length - closed, v, its_speed))
             elif yields and rivals[r, 0, RivalColumn.AHEAD] > -0.5 * length and gap > -length:
                 limit = min(limit, max(its_speed - YIELD_SPEED, 0.0))
+            if r == ahead:
+                if (
+                    cleared < 0
+                    and t < HORIZON
+                    and -gap > length + NOSE_MARGIN + _between(rivals, r, t, RivalColumn.DISTANCE_ERROR)
+                ):
+                    cleared = k
+                missing = length + FOLLOW_GAP[0] + (FOLLOW_GAP[1] + hold[k]) * v - gap
+                if holds and hold[k] > 0.0 and missing > 0.0:
+                    limit = min(limit, max(path.free[k + 1] - HOLD_RATE * missing, its_speed - HOLD_DROP))
             apart = abs(gap) - length
             if t < RISK_TIME and blocks and apart < NOSE_MARGIN + _between(rivals, r, t, RivalColumn.DISTANCE_ERROR):
                 share = 1.0 - 0.5 * t / RISK_TIME
@@ -301,54 +341,56 @@ def _drive_path(
     if t < HORIZON:
         end = (start.points - 1) * h + v * (HORIZON - t)
     passing = max(abs(path.offset[1]), abs(path.offset[start.points // 3]), abs(path.offset[2 * start.points // 3]))
-    if passing > OFF_LINE and not yields:
-        nearest, ahead = -1, math.inf
-        for r in range(rivals.shape[0]):
-            if 0.0 < rivals[r, 0, RivalColumn.AHEAD] < ahead:
-                nearest, ahead = r, rivals[r, 0, RivalColumn.AHEAD]
-        if nearest >= 0 and rivals[nearest, STEPS - 1, RivalColumn.AHEAD] - end > length:
-            risk += BEHIND_COST
+    if passing > OFF_LINE and not yields and cleared < 0 and ahead >= 0 and rivals[ahead, 0, RivalColumn.AHEAD] > 0.0:
+        risk += BEHIND_COST
     way = end + SPEED_VALUE * v
     risk += TOO_FAST_COST * max(start.speed - path.free[0] - TOO_FAST, 0.0)
-    return way, risk, held_up
+    return way, risk, held_up, cleared
 
 
 @jit
-def plan_race_path(road: RaceRoad, start: RaceStart, rivals: Array, path: PathBuffers) -> RaceChoice:
+def plan_race_path(road: RaceRoad, start: RaceStart, traffic: RaceTraffic, path: PathBuffers) -> RaceChoice:
     """Choose a path and leave it, with its speeds, in `path`.
+
+    Each is driven as it leads, staying behind (if it leads to the line), and back to the line after the car ahead.
 
     Args:
         road: that is driven.
         start: where the plan begins.
-        rivals: (cars, STEPS, len(RivalColumn)).
+        traffic: the others.
         path: out.
     """
     h, targets = STRIDE * road.line.spacing, road.paths.shape[0]
     home = DRIVEN if start.target == LINE else LINE
     change_cost = REVISION_COST if start.is_stepping else CHANGE_COST
-    best, best_yields = RaceChoice(DRIVEN, 1, math.inf, 0.0, False), False
-    for candidate in range(1 + (targets - 1) * len(STEP_TIMES)):
-        target, step_time = DRIVEN, 0.0
-        if candidate > 0:
-            target = LINE + (candidate - 1) // len(STEP_TIMES)
-            if target == start.target:  # the driven path leads there
+    best, best_yields, best_passed = RaceChoice(DRIVEN, 1, NO_RETURN, math.inf, 0.0, False), False, -1
+    blend = max(int(max(start.step_time * start.speed, LEAST_STEP) / h), 2)
+    for target in range(targets):
+        if target == start.target and target != DRIVEN:  # the driven path leads there
+            continue
+        back, cleared = NO_RETURN, -1
+        for attempt in range(3):
+            if (attempt == 1 and target > LINE) or (attempt == 2 and (target == home or cleared < 0)):
                 continue
-            step_time = STEP_TIMES[len(STEP_TIMES) - 1 - (candidate - 1) % len(STEP_TIMES)]
-        blend = max(int(max(step_time * start.speed, LEAST_STEP) / h), 2)
-        _shape_path(road, target, start, blend, path)
-        _fill_free_speeds(road, start, path)
-        for attempt in range(2 if target <= LINE else 1):
-            way, risk, held_up = _drive_path(road, start, path, rivals, attempt == 1)
+            if attempt == 2:
+                back = cleared
+            if attempt != 1:
+                _shape_path(road, start, target, (blend, back), path)
+                _fill_free_speeds(road, start, path)
+            way, risk, held_up, passed = _drive_path(road, start, path, traffic, (attempt == 1, False))
+            cleared = passed if attempt == 0 else cleared
             cost = risk - way + (change_cost if target != DRIVEN else 0.0)
             cost += OFFSET_COST * abs(path.offset[start.points])
             leads_home = target == home and (target == DRIVEN or not start.is_stepping)
             if leads_home and risk == 0.0 and not held_up:  # nothing is in the way
-                return RaceChoice(target, blend, cost, risk, held_up)
+                return RaceChoice(target, blend, back, cost, risk, held_up)
             if cost < best.cost:
-                best, best_yields = RaceChoice(target, blend, cost, risk, held_up), attempt == 1
-    _shape_path(road, best.target, start, best.blend, path)
+                best, best_yields = RaceChoice(target, blend, back, cost, risk, held_up), attempt == 1
+                best_passed = passed
+    _shape_path(road, start, best.target, (best.blend, best.back), path)
     _fill_free_speeds(road, start, path)
-    _drive_path(road, start, path, rivals, best_yields)
+    holds = best_passed < 0 and best.risk == 0.0  # no choice is made for the gap that is held
+    _drive_path(road, start, path, traffic, (best_yields, holds))
     return best
 
 

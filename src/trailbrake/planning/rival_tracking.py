@@ -23,10 +23,11 @@ from trailbrake.units import wrap_angle
 
 Array = NDArray[np.float64]
 
-HORIZON = 7.0  # s of the prediction
+HORIZON = 9.0  # s of the prediction
 STEP = 0.1  # s between its rows
-STEPS = 71  # rows, that of now included
-PLACE = 20.0  # m of the line that are one place of the memory
+STEPS = 91  # rows, that of now included
+LEAST_STRETCH = 0.3  # of the line's length, that of a path beside it in a bend
+PLACE = 10.0  # m of the line that are one place of the memory
 NEW_SHARE = 0.5  # of a new lap, in the memory of a place
 LOST_TIME = 0.7  # s without a sample, after which a car is forgotten
 LONGEST_STEP = 4.0  # m beyond its own way, from which a rival has jumped
@@ -36,13 +37,18 @@ MOST_TURNED = 0.5  # rad from the line, up to which a car is taken to follow it
 RETURN_TIME = 2.0  # s in which it comes back to its line, and to its pace
 AIMED_TIME = 0.5  # s for which it goes on to the side as it does
 MOST_DRIVE, MOST_BRAKING = 6.0, 12.0  # m/s^2
-DRIVE_SHARE = 0.9  # of the planned acceleration, that an unknown rival has
+DRIVE_SHARE = 0.9  # of the planned acceleration, that a rival has of which none was seen
+LEAST_RISE, MOST_DRIVE_SHARE = 0.3, 1.5  # m/s^2 of planned acceleration, from which its share says something
+DRIVE_TIME = 1.5  # s, of the low-pass filter on that share
 PACE_ROWS = 5  # of the line, over which the planned speeds rise or fall
 LEAST_PACE, MOST_PACE = 0.3, 1.2  # of the planned speed
 PACE_TIME = 2.0  # s, of the low-pass filter on that
-OFFSET_ERROR = 0.15, 0.12  # m now, and m/s by which it grows, on a line that was seen before
+OFFSET_ERROR = 0.15, 0.12  # m now, and m/s by which it grows, on a line that was seen before, ...
+HABIT_SHARE = 0.5  # 1/s, ... or this share of what it has been beside the line of its earlier laps, if that is more
 UNKNOWN_GROWTH = 0.1  # m/s more where it was not
-DISTANCE_ERROR = 0.3, 0.5  # m now, and m/s
+DISTANCE_ERROR = 0.3, 1.0  # m now, and m/s, at most: what its speed has been beside that of earlier laps, at least ...
+LEAST_SPEED_ERROR = 0.1  # m/s
+HABIT_PLACES = 15.0  # of the low-pass filter on both
 DOUBTFUL_TIME = 4.0  # s, over which all these grow
 
 
@@ -64,7 +70,9 @@ class RivalMotion(NamedTuple):
         speed, aside: m/s, along the line and to its left.
         heading: rad from the line.
         pace: its speed over the planned one where that does not rise, of the last seconds of such.
+        drive: its acceleration over the planned one, of the last seconds in which that rose.
         wider: m by which it reaches further to each side than a car that heads along the line.
+        habit_error: m, and m/s: how far it was from its line and its speed of earlier laps, on average.
     """
 
     s: float
@@ -73,7 +81,9 @@ class RivalMotion(NamedTuple):
     aside: float
     heading: float
     pace: float
+    drive: float
     wider: float
+    habit_error: tuple[float, float]
 
 
 class RivalMemory(NamedTuple):
@@ -99,7 +109,7 @@ class TrackedRival:
     def __init__(self, index: int, places: int) -> None:
         self.index = index
         self.memory = RivalMemory(np.full(places, math.nan), np.full(places, math.nan))
-        self.motion = RivalMotion(0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0)
+        self.motion = RivalMotion(0.0, 0.0, 0.0, 0.0, 0.0, 1.0, DRIVE_SHARE, 0.0, (0.0, DISTANCE_ERROR[1]))
         self.row, self.place = -1, -1
         self.sample = (math.nan, math.nan)
         self.seen_at = self.moved_at = -math.inf
@@ -147,7 +157,7 @@ class RivalTracker:
         return ahead - length * math.floor(ahead / length + 0.5) if self._line.closed else ahead
 
     def predict(self, rival: TrackedRival, s: float, out: Array) -> None:
-        """Write the prediction of a rival into `out` (STEPS, len(RivalColumn)); `s`: m along the line, our own."""
+        """Write the prediction of a rival into `out` (steps, len(RivalColumn)); `s`: m along the line, our own."""
         predict_rival(rival.motion, rival.memory, (s, self.measure_ahead(rival, s), self._line.length),
                       self._speeds, out)  # fmt: skip
 
@@ -156,24 +166,43 @@ class RivalTracker:
         s, offset, rival.row = line.locate(other.x, other.y, rival.row)
         yaw = float(line.table[rival.row, RoadColumn.YAW])
         cos, sin = math.cos(yaw), math.sin(yaw)
-        speed = other.velocity_x * cos + other.velocity_y * sin
+        stretch = max(1.0 - float(line.table[rival.row, RoadColumn.CURVATURE]) * offset, LEAST_STRETCH)
+        speed = (other.velocity_x * cos + other.velocity_y * sin) / stretch
         aside = other.velocity_y * cos - other.velocity_x * sin
         heading = wrap_angle(other.yaw - yaw) if math.isfinite(other.yaw) else 0.0
         since = self._now - rival.moved_at
         jumped = math.dist(rival.sample, (other.x, other.y)) > LONGEST_STEP + 1.5 * max(before.speed, speed) * since
-        pace, planned = before.pace, float(self._speeds[rival.row])
-        if math.isfinite(since) and not jumped and self._speeds[(rival.row + PACE_ROWS) % len(self._speeds)] < planned:
-            pace += min(since / PACE_TIME, 1.0) * (speed / max(planned, 1.0) - pace)
+        pace, drive = before.pace, before.drive
+        if 0.0 < since < LOST_TIME and not jumped:
+            planned, rise = find_rise(self._speeds, rival.row, line.spacing)
+            if rise < 0.0:
+                pace += min(since / PACE_TIME, 1.0) * (speed / max(planned, 1.0) - pace)
+            elif rise > LEAST_RISE:
+                share = min(max((speed - before.speed) / (since * rise), 0.0), MOST_DRIVE_SHARE)
+                drive += min(since / DRIVE_TIME, 1.0) * (share - drive)
         length, width = self._size
         wider = max(0.5 * (length * abs(math.sin(heading)) + width * (abs(math.cos(heading)) - 1.0)), 0.0)
         pace = min(max(pace, LEAST_PACE), MOST_PACE)
-        rival.motion = RivalMotion(s, offset, speed, aside, heading, pace, wider)
-        rival.sample, rival.moved_at = (other.x, other.y), self._now
-        place = min(int(s / line.length * self._places), self._places - 1) % self._places
+        place, errors = min(int(s / line.length * self._places), self._places - 1) % self._places, before.habit_error
         if place != rival.place and speed > STANDING_SPEED and abs(heading) < MOST_TURNED and not jumped:
+            old = rival.memory.offsets[place], rival.memory.speeds[place]
+            if not math.isnan(old[0]):
+                found = abs(offset - old[0]), abs(speed - old[1])
+                errors = (
+                    errors[0] + (found[0] - errors[0]) / HABIT_PLACES,
+                    errors[1] + (found[1] - errors[1]) / HABIT_PLACES,
+                )
             for values, new in zip(rival.memory, (offset, speed), strict=True):
                 values[place] = new if math.isnan(values[place]) else values[place] + NEW_SHARE * (new - values[place])
-        rival.place = place
+        rival.motion = RivalMotion(s, offset, speed, aside, heading, pace, drive, wider, errors)
+        rival.sample, rival.moved_at, rival.place = (other.x, other.y), self._now, place
+
+
+@jit
+def find_rise(speeds: Array, row: int, spacing: float) -> tuple[float, float]:
+    """Return the planned speed (m/s) at a row, and the acceleration (m/s^2) over the next PACE_ROWS."""
+    planned, after = speeds[row], speeds[(row + PACE_ROWS) % speeds.shape[0]]
+    return planned, (after * after - planned * planned) / (2.0 * PACE_ROWS * spacing)
 
 
 @internal_jit
@@ -198,7 +227,7 @@ def predict_rival(
         memory: what it has shown.
         place: own s, how far it is ahead, and the length of the line, m.
         speeds: (n,) m/s, planned along the line.
-        out: (STEPS, len(RivalColumn)).
+        out: (steps, len(RivalColumn)).
     """
     here, ahead, length = place
     n = speeds.shape[0]
@@ -207,7 +236,7 @@ def predict_rival(
     shown_offset = _at_place(memory.offsets, here + ahead, length)
     excess = min(max(v / shown_speed, LEAST_PACE), MOST_PACE) - 1.0 if shown_speed > 1.0 else 0.0
     follows = v > STANDING_SPEED and abs(motion.heading) < MOST_TURNED
-    for k in range(STEPS):
+    for k in range(out.shape[0]):
         t = k * STEP
         s = here + ahead
         fade = math.exp(-t / RETURN_TIME)
@@ -223,17 +252,22 @@ def predict_rival(
         else:
             low, high = drift, drift
         doubt = min(t, DOUBTFUL_TIME)
-        spread = motion.wider + OFFSET_ERROR[0] + OFFSET_ERROR[1] * doubt + (0.0 if known else UNKNOWN_GROWTH * doubt)
+        growth = max(OFFSET_ERROR[1], HABIT_SHARE * motion.habit_error[0]) + (0.0 if known else UNKNOWN_GROWTH)
+        speed_error = (
+            min(max(motion.habit_error[1], LEAST_SPEED_ERROR), DISTANCE_ERROR[1]) if known else DISTANCE_ERROR[1]
+        )
+        spread = motion.wider + OFFSET_ERROR[0] + growth * doubt
         out[k, RivalColumn.AHEAD], out[k, RivalColumn.SPEED] = ahead, v
         out[k, RivalColumn.RIGHTMOST], out[k, RivalColumn.LEFTMOST] = low - spread, high + spread
-        out[k, RivalColumn.DISTANCE_ERROR] = DISTANCE_ERROR[0] + DISTANCE_ERROR[1] * doubt
+        out[k, RivalColumn.DISTANCE_ERROR] = DISTANCE_ERROR[0] + speed_error * doubt
+        before = v
         if follows:
             s += v * STEP
             target = _at_place(memory.speeds, s, length) * (1.0 + excess * fade)
             if target != target:
                 row = int(s / length * n // 1.0) % n
+                planned, rise = find_rise(speeds, row, length / n)
                 after = speeds[(row + PACE_ROWS) % n]
-                rise = (after * after - speeds[row] * speeds[row]) * n / (2.0 * PACE_ROWS * length)
-                target = motion.pace * speeds[row] if rise <= 0.0 else min(v + DRIVE_SHARE * rise * STEP, after)
+                target = motion.pace * planned if rise <= 0.0 else min(v + motion.drive * rise * STEP, after)
             v = max(v + min(max(target - v, -MOST_BRAKING * STEP), MOST_DRIVE * STEP), 0.0)
-        ahead += v * STEP
+        ahead += 0.5 * (before + v) * STEP
