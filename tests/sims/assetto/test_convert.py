@@ -112,6 +112,8 @@ def test_there_and_back(state):
         name = "wheels." + column.path[10:] if column.path.startswith("wheels[") else column.name
         if name in ("time", "sequence", "phase", "age") or name not in spec.SUPPLIES:
             continue
+        if name == "max_engine_speed":
+            continue  # of another page: links fill it in
         if name == "best_lap_time" and was < 5e-4:
             continue  # 0 ms = none yet
         if name in ("roll", "yaw", "pitch"):

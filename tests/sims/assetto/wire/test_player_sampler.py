@@ -32,6 +32,7 @@ def test_a_driven_car_is_seen_as_it_is_and_nobody_takes_it(tmp_path):
     shown, true = sampler.read_state(0.0), served.world.car_state(0)
     assert (counters.received, shown.phase) == (1, Phase.DRIVING)
     tolerances = {"x": 0.6, "y": 0.6, "z": 0.1, "lap_time": 1 / 60, "lap_progress": 0.01, "pitch": 1e-3, "roll": 1e-3}
+    shown.max_engine_speed = sampler.reader.read_limiter()  # as the link does
     for column, was, now in zip(STATE_COLUMNS, state_row(true), state_row(shown), strict=True):
         name = "wheels." + column.path[10:] if column.path.startswith("wheels[") else column.name
         if name not in spec.OBSERVED or math.isnan(was) or name in ("time", "sequence", "age", "phase"):
