@@ -86,3 +86,9 @@ def test_on_a_narrow_terminal_rows_that_differ_are_paragraphs_of_whole_words(mon
     assert sum(line.startswith("assetto") for line in lines) == 4
     said = " ".join(" ".join(lines[1:]).split())
     assert all(cell in said for row in rows for cell in row)
+
+
+def test_on_a_narrow_terminal_rows_of_many_lines_are_paragraphs(monkeypatch, capsys):
+    rows = [[f"car {k}", *[f"{k} word " * 6] * 5, *[str(k)] * 6] for k in range(3)]
+    lines = lines_at_80(monkeypatch, capsys, rows)
+    assert [line.split(":")[0] for line in lines if line.startswith("car")] == ["car 0", "car 1", "car 2"]

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 OpenFlag = Annotated[bool, Parameter(name="--open", negative=(), help="Open the page in the browser.")]
 JsonFlag = Annotated[bool, Parameter(name="--json", negative=(), help="Print one JSON object on stdout.")]
 
+TALL = 4  # lines of a row, in the mean, above which paragraphs are read more easily
+
 
 def _replace_nan(value: Any) -> Any:
     # JSON has no NaN: a number that is not there is null.
@@ -54,7 +56,8 @@ def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]
     """Print a table on stdout; where the first column `has_ids`, which people copy, these are never broken.
 
     Columns in which no row has more than "-" are left out. Where the terminal is too narrow for the words of all
-    columns, those that are the same in all rows are said once, above; if that is not enough, each row is a paragraph.
+    columns, or rows take more than TALL lines, columns that are the same in all rows are said once, above; if that is
+    not enough, each row is a paragraph.
     """
     from rich.console import Console
 
@@ -97,12 +100,14 @@ def _make_table(header: Sequence[str], lines: list[Sequence[str]], kept: list[in
 
 
 def _fits(console: "Console", table: "Table") -> bool:
-    """Return whether no word of a table is broken."""
+    """Return whether no word of a table is broken, and its rows take no more than TALL lines in the mean."""
     words = [
         max(map(len, " ".join([str(column.header), *map(str, column.cells)]).split()), default=0)
         for column in table.columns
     ]
-    return sum(words) + 2 * len(words) <= console.width
+    if sum(words) + 2 * len(words) > console.width:
+        return False
+    return len(console.render_lines(table, pad=False)) <= TALL * table.row_count + 1
 
 
 def format_camera(figures: dict[str, Any]) -> str:
