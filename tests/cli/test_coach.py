@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from helpers.compared_drives import record_laps
 
@@ -41,6 +43,41 @@ def test_what_cannot_be_read_is_one_line_and_the_rest_is_coached(cli, drives, tm
     assert len([line for line in said.err if line.startswith("not used:")]) == 2
     assert said.out.splitlines()[0] == "laps used: 2, recordings: 1"
     assert "nothing to coach" in cli("coach", tmp_path / "notes.txt").err[-1]
+
+
+def test_a_folder_stands_for_its_recordings_and_pages_are_passed_over(cli, drives, tmp_path):
+    folder = tmp_path / "laps"
+    folder.mkdir()
+    for path in drives:
+        (folder / path.name).write_bytes(path.read_bytes())
+    (folder / "one.html").write_text("<!doctype html>")
+    (folder / ".hidden").write_text("no laps")
+    for given in ([folder], [folder / "one.html", folder / "one.mcap", folder / "two.mcap"]):
+        said = cli("coach", *given, "--no-limit", "--no-page")
+        assert said.out.splitlines()[0] == "laps used: 4, recordings: 2"
+        assert not [line for line in said.err if line.startswith("not used:")]
+    assert "nothing to coach" in cli("coach", folder / "one.html").err[-1]
+
+
+def test_a_folder_that_cannot_be_made_is_a_note_and_the_laps_are_compared(cli, drives, tmp_path, monkeypatch):
+    (tmp_path / "cache").write_text("a file where the folder should be")
+    monkeypatch.setenv("TRAILBRAKE_CACHE", str(tmp_path / "cache"))
+    said = cli("coach", drives[0], "--no-limit", "--no-page")
+    assert said.code == 0
+    assert "cannot make the folder" in " ".join(line.strip() for line in said.out.splitlines())
+
+
+def test_all_times_are_said_in_one_way(cli, drives):
+    lines = cli("coach", *drives, "--no-limit", "--no-page").out.splitlines()
+    times = re.findall(r"\S*\d+\.\d{3}", " ".join(line for line in lines if "best" in line or "limit" in line))
+    times += re.findall(r"\S*\d+\.\d{3}", cli("coach", "--history").out)
+    assert len(times) == 4
+    assert all(re.fullmatch(r"\(?\d+:\d\d\.\d{3}", time) for time in times)
+
+
+def test_the_history_makes_no_folder(cli, recordings):
+    assert cli("coach", "--history").out == "no session has been coached yet\n"
+    assert not recordings.exists()
 
 
 def test_a_drive_without_laps_invents_nothing(cli, tmp_path):

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 WIDTH = 79
 ROWS_UNUSED = 6
+PAGE = ".html"
 
 
 def coach(
@@ -42,8 +43,8 @@ def coach(
     """Coach your own laps: your best, what your car could do on that road, and what to change first.
 
     Args:
-        drives: recordings of one person in one car on one road: files, runs by id, `last` or `best`; laps of other
-            tools as well.
+        drives: recordings of one person in one car on one road: files, folders of them, runs by id, `last` or `best`;
+            laps of other tools as well.
         options: road, car and page.
         history: list the sessions that were coached: times, what was worked on, and what it has gained since.
         open: open the page in the browser.
@@ -102,7 +103,7 @@ def _show_history(drives: list[str] | None, json: bool) -> None:
         own = [session for session in sessions if (session.car, session.track) == place]
         car, road = map(shorten_file, place)
         title = f"{car or 'a car without a name'} on {road or 'a road without a name'}"
-        print_table(title, SESSION_HEADS, list_session_rows(own))
+        print_table(title, SESSION_HEADS, list_session_rows(own, format_lap_time))
     if not sessions:
         print("no session has been coached yet")
 
@@ -113,7 +114,7 @@ def _open_drives(names: list[str]) -> "tuple[list[DriveChoice], list[str]]":
     from trailbrake.driving.drive_files import open_drive
 
     found, refused = [], []
-    for name in names:
+    for name in _list_names(names):
         try:
             path: Path = find_recording(name)
             found.append(DriveChoice(open_drive(path, say=print_notice), path.stem))
@@ -124,6 +125,14 @@ def _open_drives(names: list[str]) -> "tuple[list[DriveChoice], list[str]]":
         raise UsageError("nothing to coach", where="coach", expected="a recording that can be read",
                          hint="trailbrake runs lists those of this machine")  # fmt: skip
     return found, refused
+
+
+def _list_names(names: list[str]) -> "Iterator[str]":
+    """Yield the names, of a folder those of its files; pages, which lie beside recordings, are none."""
+    for name in names:
+        files = sorted(path for path in Path(name).iterdir() if path.is_file()) if Path(name).is_dir() else None
+        found = [name] if files is None else [str(path) for path in files if not path.name.startswith(".")]
+        yield from (each for each in found if not each.lower().endswith(PAGE))
 
 
 def _list_lines(report: "CoachReport") -> "Iterator[str]":
@@ -139,8 +148,8 @@ def _list_lines(report: "CoachReport") -> "Iterator[str]":
         yield f"your best {format_lap_time(report.best_s)}; your best sections together" \
               f" {format_lap_time(report.ideal_s)}"  # fmt: skip
     if limit is not None:
-        yield from _wrap(f"your car at its limit {format_lap_time(limit.time_s)} ({limit.describe_interval()}),"
-                         f" {limit.made_by}; you use"
+        interval = limit.describe_interval(format_lap_time)
+        yield from _wrap(f"your car at its limit {format_lap_time(limit.time_s)} ({interval}), {limit.made_by}; you use"
                          f" {report.share:.0%} of its grip in most corners")  # fmt: skip
     for number, finding in enumerate(report.findings):
         place = finding.corner.name if finding.corner is not None else "everywhere"

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -104,17 +105,24 @@ class Usual(NamedTuple):
     error_s: float | None = None
 
 
+def sessions_folder() -> Path:
+    """Return the folder of kept sessions, which may not be there."""
+    return recordings_folder() / "coached"
+
+
 def open_session_store() -> CaseStore[CoachedSession]:
     """Return the store of kept sessions: beside the recordings, since no recording can make them again once it is gone.
 
     Raises:
         UsageError: the folder cannot be made.
     """
-    return CaseStore(recordings_folder() / "coached", CoachedSession, any_source=True)
+    return CaseStore(sessions_folder(), CoachedSession, any_source=True)
 
 
 def list_sessions() -> list[CoachedSession]:
     """Return the kept sessions, oldest first; files that are none are left out."""
+    if not sessions_folder().is_dir():
+        return []
     return sorted(open_session_store().list_results(), key=lambda session: session.id)
 
 

@@ -30,6 +30,7 @@ from trailbrake.planning.line_file import car_digest, road_digest
 from trailbrake.record.recording_reader import Recording
 from trailbrake.roles import Driver
 from trailbrake.state import CarState, Controls
+from trailbrake.user_files import make_folder
 from trailbrake.version import __version__
 from trailbrake.world.car_scaling import scale_car
 
@@ -147,7 +148,7 @@ def _drive_once(place: Place, name: str, driver: Driver | str, laps: int) -> Rec
     """Return the recording of a drive of `laps`: a kept one, or one that is driven now, to its end, and kept."""
     kept = place.folder / f"{name}.mcap"
     if not kept.is_file():
-        place.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(place.folder)
         with tempfile.TemporaryDirectory(dir=place.folder) as folder:
             summary = drive(driver=driver, sim=WIRE, track=place.track, car=place.car, laps=laps, report=False,
                             out=folder)  # fmt: skip

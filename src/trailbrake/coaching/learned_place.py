@@ -26,7 +26,7 @@ from trailbrake.planning.road_survey import survey_road
 from trailbrake.tracks import road_file
 from trailbrake.tracks.track import Track
 from trailbrake.tracks.track_library import load_track
-from trailbrake.user_files import write_whole
+from trailbrake.user_files import make_folder, write_whole
 
 LEARNING_S = 900.0  # s of driving that a car is learned from: the recordings of the best laps
 MOST_ROWS = 60_000  # rows that a car is learned from
@@ -137,5 +137,5 @@ def _learn_car(chosen: ChosenLaps) -> LearnedCar:
 def _choose_file(content: bytes, suffix: str) -> Path:
     """Return where in the cache folder a file of this content belongs."""
     path = coach_folder() / f"{hashlib.sha256(content).hexdigest()[:24]}{suffix}"
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     return path
