@@ -224,7 +224,7 @@ def test_rllib_trains():
 
     ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
     try:
-        results = load_example("train_rllib.py")["train"](2, workers=1, steps=500, limit=5.0)
+        results = list(load_example("train_rllib.py")["train"](2, workers=1, steps=500, limit=5.0))
     finally:
         ray.shutdown()
     assert [

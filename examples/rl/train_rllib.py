@@ -15,7 +15,7 @@ def make_env(options):
 
 
 def train(iterations, workers=2, steps=4000, **options):
-    """Return the result of each iteration of training; `options` are those of the environment."""
+    """Yield the result of each iteration of training as it ends; `options` are those of the environment."""
     register_env("race", make_env)
     config = (
         PPOConfig()
@@ -24,9 +24,9 @@ def train(iterations, workers=2, steps=4000, **options):
         .training(train_batch_size_per_learner=steps, minibatch_size=250, num_epochs=10, lr=3e-4)
     )
     algorithm = config.build_algo()
-    results = [algorithm.train() for _ in range(iterations)]
+    for _ in range(iterations):
+        yield algorithm.train()
     algorithm.stop()
-    return results
 
 
 if __name__ == "__main__":
