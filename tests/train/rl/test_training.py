@@ -38,9 +38,12 @@ def test_stopped_and_resumed_is_the_same_to_the_bit(options, tmp_path):
     assert len(one) > 10
     assert all(np.array_equal(one[name], other[name]) for name in one)
     assert (whole["iteration"], whole["steps"]) == (resumed["iteration"], resumed["steps"]) == (4, 4 * 8 * 12)
-    speeds = [[row["speed"] for row in read_curves(folder / "progress.jsonl")] for folder in (options.out, parts.out)]
+    rows = [read_curves(folder / "progress.jsonl") for folder in (options.out, parts.out)]
+    speeds = [[row["speed"] for row in each if "speed" in row] for each in rows]
     assert speeds[0] == speeds[1]
     assert len(speeds[0]) == 4
+    judged = [[row["iteration"] for row in each if "score" in row] for each in rows]
+    assert judged == [[4], [2, 4]], "what a part ends with is judged, and in its curves"
 
 
 def test_the_run_leaves_a_policy_and_curves(options):
