@@ -206,7 +206,8 @@ def _cross_at_common_line(columns: dict[str, Array], rows: NDArray[np.int64]) ->
     usual = complex(np.median(place[rows[good]].real), np.median(place[rows[good]].imag))
     far = good & (np.abs(place[rows] - usual) > MAX_LINE_SPREAD + np.abs(ahead))  # laps that were broken off
     good &= ~far
-    direction = ahead[good].sum() / abs(ahead[good].sum())
+    way = complex(ahead[good].sum())
+    direction = way / abs(way)
 
     def measure(points: NDArray[np.complex128]) -> Array:
         along: Array = ((points - usual) * np.conj(direction)).real
@@ -236,17 +237,18 @@ def _cross_chosen_line(columns: dict[str, Array]) -> tuple[list[Crossing], str]:
     best: list[Crossing] = []
     at = 0j
     order = np.argsort(-np.where(np.isfinite(place), np.nan_to_num(speed), -1.0))
+    points: list[complex] = place.tolist()  # single values of NumPy need a C library that wine has not
     tried: list[complex] = []
     for row in order[:: max(1, len(order) // 400)].tolist():
-        if not 2 <= row < len(time) - 2 or any(abs(place[row] - other) < 100.0 for other in tried):
+        if not 2 <= row < len(time) - 2 or any(abs(points[row] - other) < 100.0 for other in tried):
             continue
-        tried.append(place[row])
-        ahead = place[row + 2] - place[row - 2]
+        tried.append(points[row])
+        ahead = points[row + 2] - points[row - 2]
         if not abs(ahead) > 0.5:
             continue
-        found = _cross_line(place, time, place[row], ahead / abs(ahead))
+        found = _cross_line(place, time, points[row], ahead / abs(ahead))
         if len(found) > max(len(best), 1):
-            best, at = found, place[row]
+            best, at = found, points[row]
         if len(best) > 2 or len(tried) >= 8:
             break
     if len(best) < 2:

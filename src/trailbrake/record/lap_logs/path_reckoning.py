@@ -60,8 +60,8 @@ def _close_lap(time: Array, speed: Array, rate: Array) -> tuple[NDArray[np.compl
     if abs(error) > MAX_TURN_ERROR or not driven[-1] > 0.0:
         return None
     heading -= error * (time - time[0]) / (time[-1] - time[0])
-    place = integrate(speed * np.exp(1j * heading))
-    gap = place[-1] - place[0]
+    place = integrate(speed * (np.cos(heading) + 1j * np.sin(heading)))
+    gap = complex(place[-1]) - complex(place[0])
     if abs(gap) > MAX_GAP_SHARE * driven[-1]:
         return None
     return place - gap * driven / driven[-1], float(abs(gap))
