@@ -36,7 +36,7 @@ def names(folder):
 
 
 def test_every_asset_is_used_by_a_page():
-    there = {str(item.relative_to(ASSETS)) for item in names(ASSETS) if item.suffix != ".LICENSE"}
+    there = {item.relative_to(ASSETS).as_posix() for item in names(ASSETS) if item.suffix != ".LICENSE"}
     styles = {
         THEME,
         CHART_STYLE,
