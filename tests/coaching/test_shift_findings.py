@@ -5,7 +5,7 @@ import pytest
 from helpers.coached_laps import make_corners, make_laps, make_place
 
 from trailbrake.coaching.lap_patterns import gain_time
-from trailbrake.coaching.shift_findings import find_high_gears, find_lost_pull, list_upshifts, read_gears
+from trailbrake.coaching.shift_findings import compare_gears, find_high_gears, find_lost_pull, list_upshifts, read_gears
 from trailbrake.control.vehicle.drivetrain import upshift_speeds
 
 
@@ -82,4 +82,6 @@ def test_a_gear_too_high_costs_what_a_simulation_with_the_better_gear_gains():
     channels = {"gear": np.full(len(high), gear + 1.0), "speed": high[:, 2], "throttle": np.ones(len(high))}
     lap = replace(lap, time=high[:, 0], s=high[:, 1], channels=channels)
     assert low[:, 2].max() < 0.93 * upshift_speeds(car)[gear - 1]
-    assert gain_time(lap, find_lost_pull(car, lap))[-1] == pytest.approx(high[-1, 0] - low[-1, 0], rel=0.15)
+    assert gain_time(lap, find_lost_pull(car, lap, compare_gears(car)))[-1] == pytest.approx(
+        high[-1, 0] - low[-1, 0], rel=0.15
+    )

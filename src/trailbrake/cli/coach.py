@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from trailbrake.analysis.lap_table import format_lap_time
 from trailbrake.cli.output import (
     JsonFlag,
     OpenFlag,
-    format_lap_time,
     open_page,
     print_json,
     print_notice,
@@ -103,7 +103,7 @@ def _show_history(drives: list[str] | None, json: bool) -> None:
         own = [session for session in sessions if (session.car, session.track) == place]
         car, road = map(shorten_file, place)
         title = f"{car or 'a car without a name'} on {road or 'a road without a name'}"
-        print_table(title, SESSION_HEADS, list_session_rows(own, format_lap_time))
+        print_table(title, SESSION_HEADS, list_session_rows(own))
     if not sessions:
         print("no session has been coached yet")
 
@@ -148,8 +148,8 @@ def _list_lines(report: "CoachReport") -> "Iterator[str]":
         yield f"your best {format_lap_time(report.best_s)}; your best sections together" \
               f" {format_lap_time(report.ideal_s)}"  # fmt: skip
     if limit is not None:
-        interval = limit.describe_interval(format_lap_time)
-        yield from _wrap(f"your car at its limit {format_lap_time(limit.time_s)} ({interval}), {limit.made_by}; you use"
+        yield from _wrap(f"your car at its limit {format_lap_time(limit.time_s)} ({limit.describe_interval()}),"
+                         f" {limit.made_by}; you use"
                          f" {report.share:.0%} of its grip in most corners")  # fmt: skip
     for number, finding in enumerate(report.findings):
         place = finding.corner.name if finding.corner is not None else "everywhere"

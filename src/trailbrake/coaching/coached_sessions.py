@@ -20,7 +20,6 @@ from trailbrake.config import recordings_folder
 from trailbrake.errors import UsageError
 
 NEAR = 30.0  # m from the line of the laps, within which a place is on their road
-LOGGED_DATE = "%d/%m/%Y %H:%M:%S"  # as MoTeC's logs have it
 ID_FORM = "%Y-%m-%dT%H:%M:%S"
 LEAST_LAPS = 2  # of a session, for the uncertainty of its usual time
 
@@ -171,11 +170,8 @@ def keep_session(report: CoachReport) -> list[CoachedSession]:
 
 def _find_date(drive: DriveChoice) -> str:
     """Return when a recording was begun, YYYY-MM-DDTHH:MM:SS: as it says, else when its file was last changed."""
-    started = str(drive.recording.about.get("started"))
-    for form in ("", LOGGED_DATE):
-        with suppress(ValueError):
-            moment = datetime.strptime(started, form) if form else datetime.fromisoformat(started)
-            return moment.isoformat()[:19]
+    with suppress(ValueError):
+        return datetime.fromisoformat(str(drive.recording.about.get("started"))).isoformat()[:19]
     return datetime.fromtimestamp(drive.recording.path.stat().st_mtime).isoformat()[:19]
 
 

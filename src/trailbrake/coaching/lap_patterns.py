@@ -205,6 +205,8 @@ def find_uneven_laps(laps: Sequence[LocatedLap], zone_times: Array, corners: Seq
     spreads = zone_times.std(axis=0, ddof=1) / weight
     usual = float(np.median(spreads[bends]))
     chance = 1.0 - PATTERNS * fisher_tail((usual / (UNEVEN * USUAL_SPREAD)) ** 2, len(laps) - 1, 30.0)
+    if chance < CONFIDENCE:
+        return []
     better = np.sort(zone_times, axis=0)[: (len(laps) + 1) // 2].mean(axis=0)  # what was done in every second lap
     costs = np.where(bends, zone_times - better, 0.0)
     points = [

@@ -38,11 +38,11 @@ class LimitLap:
     made_by: str
     is_driven: bool
 
-    def describe_interval(self, format_time: Callable[[float], str] = format_lap_time) -> str:
+    def describe_interval(self) -> str:
         """Return between which times the limit is, for people."""
         if self.least_s == self.most_s:
             return "for the car that you named, as its file has it"
-        return f"{format_time(self.least_s)} to {format_time(self.most_s)} with a chance of 95 %"
+        return f"{format_lap_time(self.least_s)} to {format_lap_time(self.most_s)} with a chance of 95 %"
 
 
 def find_limit_lap(

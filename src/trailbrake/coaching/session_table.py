@@ -1,6 +1,6 @@
 """Coached sessions of one car and road as rows of a table, for the terminal and the page, and as a chart."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -14,9 +14,7 @@ from trailbrake.pages.svg_chart import ChartFrame, find_range
 SESSION_HEADS = ("session", "best", "sections", "limit", "worked on", "gained since s")
 
 
-def list_session_rows(
-    sessions: Sequence[CoachedSession], format_time: Callable[[float], str] = format_lap_time
-) -> list[tuple[str, ...]]:
+def list_session_rows(sessions: Sequence[CoachedSession]) -> list[tuple[str, ...]]:
     """Return a row of SESSION_HEADS for each session, oldest first; what a later one has gained stands in its row."""
     gains = {session.gain.before: session.gain for session in sessions if session.gain is not None}
     rows = []
@@ -24,7 +22,7 @@ def list_session_rows(
         work, gain = session.worked_on, gains.get(session.id)
         times = (session.best_s, session.ideal_s, session.limit_s)
         rows.append((
-            session.id[:16], *("-" if time is None else format_time(time) for time in times),
+            session.id[:16], *("-" if time is None else format_lap_time(time) for time in times),
             "no habit" if work is None else f"{work.corner or 'everywhere'}, {work.cost_s:.2f} s",
             "-" if gain is None else f"{gain.gained_s:+.2f} \u00b1 {gain.error_s:.2f}",
         ))  # fmt: skip

@@ -34,8 +34,8 @@ def find_high_gears(car: CarParams, laps: Sequence[LocatedLap], corners: Sequenc
     """
     best = upshift_speeds(car)
     costs, sure = (
-        np.array([split_zones(lap, gain_time(lap, find_lost_pull(car, lap, weaker)), corners) for lap in laps])
-        for weaker in (0.0, doubt)
+        np.array([split_zones(lap, gain_time(lap, find_lost_pull(car, lap, lost)), corners) for lap in laps])
+        for lost in (compare_gears(car), compare_gears(car, doubt))
     )
     model = float((costs - sure).sum(axis=1).mean()) + MODEL_ERROR * float(costs.sum(axis=1).mean())
     shifts = [(gear, speed) for lap in laps for gear, speed in list_upshifts(lap, car) if gear <= len(best)]
@@ -51,27 +51,39 @@ def find_high_gears(car: CarParams, laps: Sequence[LocatedLap], corners: Sequenc
     return make_pattern("shifting", costs, model, (advice, evidence))
 
 
-def find_lost_pull(car: CarParams, lap: LocatedLap, weaker: float = 0.0) -> Array:
-    """Return by how much more (rows,) m/s^2 the best gear would pull; NaN off full throttle.
+def compare_gears(car: CarParams, weaker: float = 0.0) -> Array:
+    """Return by how much more (gears, len(SPEEDS)) m/s^2 the best lower gear pulls than each gear, 0 where none does.
 
     A gear whose shift is near is no better one.
 
     Args:
         car: learned, or named.
-        lap: the person's.
         weaker: share by which lower gears may pull less than the car's file says.
     """
-    gears, speed = read_gears(lap, car), lap.channels["speed"]
     drag = 0.5 * car.aero.air_density * car.aero.drag_area * SPEEDS**2
     longest = [*(HYSTERESIS * v for v in upshift_speeds(car)), math.inf]
-    more = np.where(find_full_throttle(lap) & np.isfinite(gears) & np.isfinite(speed), 0.0, math.nan)
-    lower = np.full(len(SPEEDS), -math.inf)
+    lost, lower = [], np.full(len(SPEEDS), -math.inf)
     for gear in range(1, car.gearbox.top_gear + 1):
         force, mass = np.array([car.drive_force(float(v), gear) for v in SPEEDS]), car.effective_mass(gear)
-        rows = np.isfinite(more) & (gears == gear)
-        more[rows] = np.interp(speed[rows], SPEEDS, np.maximum(lower - (force - drag) / mass, 0.0))
+        lost.append(np.maximum(lower - (force - drag) / mass, 0.0))
         pull = ((1.0 - weaker) * force - drag) / mass
         lower = np.maximum(lower, np.where(longest[gear - 1] > SPEEDS, pull, -math.inf))
+    return np.array(lost)
+
+
+def find_lost_pull(car: CarParams, lap: LocatedLap, lost: Array) -> Array:
+    """Return by how much more (rows,) m/s^2 the best gear would pull; NaN off full throttle.
+
+    Args:
+        car: learned, or named.
+        lap: the person's.
+        lost: what `compare_gears` returns.
+    """
+    gears, speed = read_gears(lap, car), lap.channels["speed"]
+    more = np.where(find_full_throttle(lap) & np.isfinite(gears) & np.isfinite(speed), 0.0, math.nan)
+    for gear, more_there in enumerate(lost, 1):
+        rows = np.isfinite(more) & (gears == gear)
+        more[rows] = np.interp(speed[rows], SPEEDS, more_there)
     throttle: Array = np.nan_to_num(lap.channels["throttle"])
     return more * throttle
 

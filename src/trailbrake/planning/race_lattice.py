@@ -60,10 +60,8 @@ FOLLOW_BRAKING = 4.0  # m/s^2, by which it is approached, beside its own
 FOLLOW_RETURN = 1.0  # 1/s, by which a gap that is too small opens
 BRAKE_USE = 0.9  # share of the braking limit, for others
 YIELD_SPEED = 3.0  # m/s slower than a car beside, to drop behind it
-HOLD_RATE, HOLD_DROP = (
-    0.7,
-    4.0,
-)  # 1/s by which a gap opens that is held for an attack; m/s slower than the rival at most
+HOLD_RATE = 0.7  # 1/s, by which a gap opens that is held for an attack
+HOLD_DROP = 4.0  # m/s slower than the rival at most, for that
 
 
 class RaceRoad(NamedTuple):

@@ -21,7 +21,7 @@ def test_the_log_of_another_writer():
     laps, found = make_laps(20.0, laps=2), read_lap_log(OTHERS)
     assert found.about["driver"] == "A. Person"
     assert (found.about["car"], found.about["track"]) == ("lake car", "Round the lake")
-    assert found.about["started"] == "09/05/2026 13:16:19"
+    assert found.about["started"] == "2026-05-09T13:16:19"
     assert [lap.number for lap in found.laps] == [1, 2]
     assert [lap.time_s for lap in found.laps] == pytest.approx(laps.lap_times, abs=1e-5)
     assert found.state["speed"] == pytest.approx(laps.speed, abs=1e-5)

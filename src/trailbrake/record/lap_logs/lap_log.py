@@ -1,6 +1,7 @@
 """`LapLog`: what a reader finds in a lap log of others, before it becomes a recording of ours."""
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 SHORTEST_STEP = 1e-5  # s between samples
+DATE_FORMS = ("%d/%m/%Y %H:%M:%S", "%d/%m/%Y %H:%M")  # as MoTeC's logs and tables of others have them
 
 
 class LogChannel(NamedTuple):
@@ -63,6 +65,14 @@ class LapLog:
     lap_times: dict[int, float] = field(default_factory=dict)
     row_rate: float = float("nan")
     notes: list[str] = field(default_factory=list)
+
+
+def format_date(text: str) -> str:
+    """Return a date and time of day in the form of ISO 8601; `text` itself where it has no form that tools write."""
+    for form in DATE_FORMS:
+        with suppress(ValueError):
+            return datetime.strptime(text, form).isoformat()
+    return text
 
 
 def parse_moment(text: str) -> float:

@@ -22,7 +22,7 @@ from trailbrake.record.lap_logs.channel_names import SI_UNITS, user_channels_fil
 from trailbrake.record.lap_logs.csv_log import read_csv_log
 from trailbrake.record.lap_logs.gps_log import read_geo_log, read_nmea_log
 from trailbrake.record.lap_logs.iracing_log import read_iracing_log
-from trailbrake.record.lap_logs.lap_log import Array, LapLog, LogChannel
+from trailbrake.record.lap_logs.lap_log import Array, LapLog, LogChannel, format_date
 from trailbrake.record.lap_logs.log_columns import place_columns
 from trailbrake.record.lap_logs.log_laps import find_laps
 from trailbrake.record.lap_logs.motec_log import read_motec_log
@@ -119,6 +119,8 @@ def interpret_log(path: Path) -> InterpretedLog:
     notes = [*log.notes, *notes, *found.notes, *([path_note] if path_note else [])]
     about = {"sim": log.kind, "live": False, "source": path.name, "trailbrake": __version__, **log.about,
              "log": _summarise(log, columns, notes, left_out)}  # fmt: skip
+    if "started" in log.about:
+        about["started"] = format_date(log.about["started"])
     return InterpretedLog(columns, controls, found.laps, about)
 
 
