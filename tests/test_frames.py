@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailbrake.frames import angles_from_axes, nose_direction, up_vector
+from trailbrake.frames import (
+    angles_from_axes,
+    iso_from_left_handed,
+    left_handed_from_iso,
+    left_handed_from_turn,
+    nose_direction,
+    turn_from_left_handed,
+    up_vector,
+)
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
@@ -51,3 +59,30 @@ def test_angles_from_axes_undoes_direction_and_up_vector(ypr):
 def test_angles_from_axes_survives_a_nose_longer_than_one():
     # A wire's float32 unit vectors are a rounding longer than 1.
     assert angles_from_axes((0.0, 0.0, 1.0 + 1e-7), X)[1] == pytest.approx(-0.5 * math.pi)
+
+
+RIGHT, UP, AHEAD = X, Y, Z  # of left-handed axes with Y up, as Unity and Forza have them
+components = st.floats(-1e6, 1e6)
+vectors = st.tuples(components, components, components)
+
+
+def test_right_up_and_ahead_of_left_handed_axes():
+    assert iso_from_left_handed(AHEAD) == X
+    assert iso_from_left_handed(RIGHT) == (0.0, -1.0, 0.0)
+    assert iso_from_left_handed(UP) == Z
+    assert turn_from_left_handed(UP) == (0.0, 0.0, -1.0)  # about up, by the left hand: to the right
+
+
+def cross(a, b):
+    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+
+
+@given(vectors, vectors)
+def test_the_left_handed_map_is_a_mirror_so_that_turns_map_with_the_opposite_sign(a, b):
+    assert turn_from_left_handed(cross(a, b)) == cross(iso_from_left_handed(a), iso_from_left_handed(b))
+
+
+@given(vectors)
+def test_both_left_handed_maps_are_undone(vector):
+    assert iso_from_left_handed(left_handed_from_iso(vector)) == vector
+    assert turn_from_left_handed(left_handed_from_turn(vector)) == vector

@@ -5,6 +5,7 @@ import re
 from trailbrake.errors import UsageError
 
 MOST_NUMBERS = 100_000  # in a range
+SEED_DIGITS = 18  # of a random road or car, at most
 _RANGE = re.compile(r"(?P<head>(?:gen:|random:)?)(?P<first>\d{1,9})-(?P<last>\d{1,9})(?P<tail>(?:[:@].*)?)")
 
 

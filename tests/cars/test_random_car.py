@@ -9,9 +9,10 @@ from trailbrake.cars import car_library, random_car
 from trailbrake.cars.car_library import car_names, load_car
 from trailbrake.cars.random_car import CarFactors, build_random_car, draw_factors
 from trailbrake.errors import UsageError
+from trailbrake.name_lists import SEED_DIGITS
 from trailbrake.units import G
 
-SEEDS = st.integers(0, 10**random_car.SEED_DIGITS - 1)
+SEEDS = st.integers(0, 10**SEED_DIGITS - 1)
 SAME = CarFactors("gt3", 1.0, 1.0, "rwd", 0.4, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0)
 
 

@@ -21,6 +21,7 @@ from trailbrake.dashboard.recorded_frames import RecordedFrames
 from trailbrake.driving.open_loop import OpenLoopOptions, replay_open_loop
 from trailbrake.driving.road_monitor import RoadMonitor, WireLapScorer
 from trailbrake.driving.session_recording import record_session
+from trailbrake.frames import left_handed_from_iso
 from trailbrake.learning.drive_sources import read_drive
 from trailbrake.learning.options import LearnOptions
 from trailbrake.learning.road_mapping import map_road
@@ -32,7 +33,6 @@ from trailbrake.record.recording_reader import Recording
 from trailbrake.record.run_frame import load
 from trailbrake.record.run_index import RunIndex
 from trailbrake.sims.forza import codec
-from trailbrake.sims.forza.axes import forza_from_iso
 from trailbrake.sims.forza.blocks import Dash, HorizonBlock, Sled
 from trailbrake.sims.forza.codec import Packet
 from trailbrake.sims.forza.raw import RawWriter
@@ -71,7 +71,7 @@ def record_packets(drive, tmp_path, rng):
             continue
         state = moment.make_state()
         shown = [*shown[1:], moment.laps[-1][1] if moment.laps else 0.0]
-        x, y, z = forza_from_iso((state.x, state.y, 0.0))
+        x, y, z = left_handed_from_iso((state.x, state.y, 0.0))
         ms = int(moment.time * 1000.0) + paused + 16
         dash = Dash(position_x=x, position_y=y, position_z=z, speed=moment.speed, cur_lap_time=state.lap_time,
                     cur_race_time=moment.race + 0.001, lap_no=moment.lap - 1,

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from helpers.environments import ROLLING
 
-from trailbrake.analysis.map_frames import HEIGHT, WIDTH
 from trailbrake.env.gym import RaceEnv
 from trailbrake.env.link import LinkRace
+from trailbrake.env.map_frames import HEIGHT, WIDTH
 from trailbrake.env.race_pictures import RacePictures
 
 BLUE, YELLOW = (120, 170, 255), (255, 196, 0)

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from trailbrake.errors import WireError
-from trailbrake.event_sims.one_pedal import REVERSE_BRAKE, Roll, combine_pedals
+from trailbrake.event_sims.one_pedal import REVERSE_BRAKE, UNITY_CAR, Roll, combine_pedals
 from trailbrake.sims.trend import codec as trend
 from trailbrake.sims.udacity import codec as udacity
 from trailbrake.sims.udacity import convert as udacity_convert
@@ -117,10 +117,10 @@ def test_reversing_is_a_speed_and_no_throttle(convert):
 @each_converter
 @pytest.mark.parametrize(("speed", "brakes"), [(5.0 * MPH, False), (5.001 * MPH, True)])
 def test_below_5_mph_a_pedal_under_0_slows_as_reverse_does(convert, speed, brakes):
-    assert combine_pedals(Controls(brake=1.0), speed, convert.PEDAL_CAR) == (-1.0 if brakes else 0.0)
+    assert combine_pedals(Controls(brake=1.0), speed, UNITY_CAR) == (-1.0 if brakes else 0.0)
     got = convert.controls_from_wire(CONVERTERS[convert][0](0.0, -0.5), speed, LOCK)
     assert (got.throttle, got.brake, got.gear) == (0.0, 0.5 if brakes else 0.2, None)
-    rolling = combine_pedals(Controls(brake=1.0), speed, convert.PEDAL_CAR, roll=Roll.FORWARD)
+    rolling = combine_pedals(Controls(brake=1.0), speed, UNITY_CAR, roll=Roll.FORWARD)
     assert rolling == (-1.0 if brakes else -REVERSE_BRAKE)
 
 

@@ -23,14 +23,20 @@ from trailbrake.analysis.report import (
 )
 from trailbrake.errors import UsageError
 from trailbrake.json_types import JsonObject
-from trailbrake.pages.rendering import REPORT_SCRIPTS, REPORT_STYLES, escape_html, escape_script, render_page
+from trailbrake.pages.rendering import (
+    REPORT_SCRIPTS,
+    REPORT_STYLES,
+    escape_html,
+    escape_script,
+    render_page,
+    render_table,
+)
 from trailbrake.units import KMH
 
 SCRIPTS = (*REPORT_SCRIPTS, "compare/main.js")
 _STEPPED = ("gear",)
 _HEADS = ("corner", "lost s", "what to change", "brake at m", "turn in m", "slowest km/h", "throttle m", "exit km/h")
-
-_FIGURES = (("brake_point", 1.0), ("turn_in", 1.0), ("min_speed", 1.0 / KMH), ("throttle_point", 1.0),
+CORNER_FIGURES = (("brake_point", 1.0), ("turn_in", 1.0), ("min_speed", 1.0 / KMH), ("throttle_point", 1.0),
             ("exit_speed", 1.0 / KMH))  # fmt: skip
 
 
@@ -177,13 +183,7 @@ def _lap_rows(comparison: Comparison) -> str:
             f"<td>{dearest}</td>",
         ]
         rows.append(f"<tr>{''.join(cells)}</tr>")
-    return make_table(("lap", "time", "gap s", "valid", "costs most"), rows)
-
-
-def make_table(heads: tuple[str, ...], rows: list[str]) -> str:
-    """Return a table of finished rows."""
-    head = "".join(f"<th scope='col'>{name}</th>" for name in heads)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    return render_table(("lap", "time", "gap s", "valid", "costs most"), rows)
 
 
 def _corner_tables(comparison: Comparison) -> str:
@@ -191,7 +191,7 @@ def _corner_tables(comparison: Comparison) -> str:
     for i, losses in enumerate(comparison.losses):
         if not losses:
             continue
-        table = f"<div class='scroll'>{make_table(_HEADS, [_corner_row(loss, i) for loss in losses])}</div>"
+        table = f"<div class='scroll'>{render_table(_HEADS, [_corner_row(loss, i) for loss in losses])}</div>"
         name = escape_html(comparison.name_lap(i))
         if not parts:
             parts.append(f"<h2>Where {name} loses time, most expensive first</h2>{table}")
@@ -208,14 +208,14 @@ def _corner_row(loss: CornerLoss, index: int) -> str:
         f"<td class='{kind}'>{f'{loss.lost_s:+.3f}' if math.isfinite(loss.lost_s) else '-'}</td>",
         f"<td class='advice'>{escape_html(loss.advice)}</td>",
         *(
-            make_pair(head, getattr(mine, name), getattr(best, name), factor)
-            for head, (name, factor) in zip(_HEADS[3:], _FIGURES, strict=True)
+            make_figure_cell(head, getattr(mine, name), getattr(best, name), factor)
+            for head, (name, factor) in zip(_HEADS[3:], CORNER_FIGURES, strict=True)
         ),
     ]
     return f"<tr data-index='{index}' data-corner='{loss.corner.number}' tabindex='0'>{''.join(cells)}</tr>"
 
 
-def make_pair(head: str, mine: float, best: float, factor: float) -> str:
+def make_figure_cell(head: str, mine: float, best: float, factor: float) -> str:
     """Return a cell with a figure and its difference from the reference's; a phone shows its column's head in it."""
     if not math.isfinite(mine):
         return f"<td data-head='{head}'>-</td>"
@@ -238,7 +238,7 @@ def _consistency_table(comparison: Comparison) -> str:
         cells = "".join(f"<td>{escape_html(text)}</td>" for text in texts)
         rows.append(f"<tr><th scope='row'>{escape_html(drive.label)}</th>{cells}</tr>")
     heads = ("drive", "valid laps", "best", "mean", "deviation", "best of every corner", "least even corner")
-    return f"<h2>Consistency</h2><div class='consistency'>{make_table(heads, rows)}</div>"
+    return f"<h2>Consistency</h2><div class='consistency'>{render_table(heads, rows)}</div>"
 
 
 def make_chart_data(comparison: Comparison) -> JsonObject:

@@ -19,8 +19,8 @@ from trailbrake.analysis.reference_line import Array
 from trailbrake.analysis.report_places import choose_pictures, describe_corners
 from trailbrake.analysis.steward import render_verdicts
 from trailbrake.errors import DataError, UsageError, describe_os_error
-from trailbrake.pages.rendering import REPORT_SCRIPTS, REPORT_STYLES, escape_script, render_page
-from trailbrake.record.recording_reader import Recording
+from trailbrake.pages.rendering import REPORT_SCRIPTS, REPORT_STYLES, escape_script, render_page, render_table
+from trailbrake.record.recording_reader import SCAN_ROWS, Recording
 
 DECIMALS = {"time": 3, "x": 2, "y": 2, "speed": 2, "throttle": 3, "brake": 3, "steer": 4, "gear": 0, "error": 2,
             "acceleration_x": 2, "acceleration_y": 2, "curvature": 5, "driving_line": 4,
@@ -28,7 +28,6 @@ DECIMALS = {"time": 3, "x": 2, "y": 2, "speed": 2, "throttle": 3, "brake": 3, "s
             "disc_temperature": 0}  # fmt: skip
 MAP_POINTS = 3000  # of each edge
 EVENTS_SHOWN = 200
-SCAN_ROWS = 100_000  # rows at a time, where only one column is read
 ABOUT_FIRST = ("sim", "driver", "track", "car", "seed")
 SHOWN_ELSEWHERE = ("signals", "spec", "inputs")  # by the charts, and as the drive
 
@@ -247,8 +246,7 @@ def _lap_table_html(table: LapTable, shown: LapTraces) -> str:
         together += [_table_cell(format_lap_time(s)) for s in best] + [_table_cell("")] * (parts - len(best) + 3)
         lines.append(f"<tr class='together'>{''.join(together)}</tr>")
     heads = ["lap", "time", "gap", *(f"sector {k + 1}" for k in range(parts)), "top km/h", "off line m", "valid"]
-    head = "".join(f"<th scope='col'>{h}</th>" for h in heads)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    return render_table(heads, lines)
 
 
 def _table_cell(text: str, best: bool = False) -> str:
@@ -268,8 +266,7 @@ def _events_html(recording: Recording) -> str:
     lines = [f"<tr><td>{e.time:.3f}</td><td>{html.escape(e.text)}</td></tr>" for e in events[:EVENTS_SHOWN]]
     if len(events) > EVENTS_SHOWN:
         lines.append(f"<tr><td></td><td>and {len(events) - EVENTS_SHOWN} more</td></tr>")
-    head = "<thead><tr><th scope='col'>time s</th><th scope='col'>event</th></tr></thead>"
-    return f"<section class='events'><h2>Events</h2><table>{head}<tbody>{''.join(lines)}</tbody></table></section>"
+    return f"<section class='events'><h2>Events</h2>{render_table(('time s', 'event'), lines)}</section>"
 
 
 def _drive_html(recording: Recording) -> str:

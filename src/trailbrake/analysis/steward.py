@@ -18,6 +18,7 @@ from trailbrake.analysis.conduct import WINDOW, CarTrack, ConductRoad, Verdict, 
 from trailbrake.analysis.reference_line import Array, ReferenceLine, make_line, project_points
 from trailbrake.cars.car_library import load_car
 from trailbrake.errors import DataError, TrailbrakeError, UsageError
+from trailbrake.pages.rendering import render_table
 from trailbrake.record.recording_reader import Recording, RoadMap
 
 Rows = NDArray[np.intp]
@@ -263,11 +264,11 @@ def render_verdicts(recording: Recording) -> str:
         judged = judge_recordings([recording if path == recording.path else Recording.open(path) for path in paths])
     except TrailbrakeError:  # a report of one car is a report all the same
         return ""
-    lines = "".join(
+    lines = [
         f"<tr><td>{contact.time_s:.2f}</td><td>{html.escape(contact.describe().partition(': ')[2])}</td></tr>"
         for contact in judged if number in (contact.first, contact.second)
-    )  # fmt: skip
+    ]  # fmt: skip
     if not lines:
         return ""
-    head = "<thead><tr><th scope='col'>time s</th><th scope='col'>verdict and evidence</th></tr></thead>"
-    return f"<section class='events'><h2>Contacts</h2><table>{head}<tbody>{lines}</tbody></table></section>"
+    table = render_table(("time s", "verdict and evidence"), lines)
+    return f"<section class='events'><h2>Contacts</h2>{table}</section>"

@@ -18,11 +18,11 @@ from trailbrake.cars.car_checks import check_car
 from trailbrake.cars.drivetrain import Differential, Driveline
 from trailbrake.cars.params import Aero, CarParams, Suspension, Tyre
 from trailbrake.errors import UsageError
+from trailbrake.name_lists import SEED_DIGITS
 from trailbrake.units import G
 
 PREFIX = "random:"  # before the seed of a random car
 BASES = ("f1", "gt3", "hatchback", "sports_awd")  # from which `random:SEED` draws
-SEED_DIGITS = 18
 LIFT_PER_DRAG = 6.0  # of a wing: more downforce costs a sixth of it in drag (class estimate)
 
 DOWNFORCE_SPEED = 60.0  # m/s, at which a car with downforce of this share of its weight is one that lives on it

@@ -14,12 +14,12 @@ import numpy as np
 
 from trailbrake.analysis.comparison import Comparison, DriveChoice
 from trailbrake.analysis.comparison_page import (
+    CORNER_FIGURES,
     SCRIPTS,
     describe_figures,
     known_or_none,
     make_chart_data,
-    make_pair,
-    make_table,
+    make_figure_cell,
 )
 from trailbrake.analysis.lap_location import LocatedLap
 from trailbrake.analysis.lap_table import format_lap_time
@@ -30,7 +30,7 @@ from trailbrake.coaching.corner_findings import Habit
 from trailbrake.coaching.session_table import render_sessions
 from trailbrake.errors import UsageError
 from trailbrake.json_types import JsonObject
-from trailbrake.pages.rendering import REPORT_STYLES, escape_html, escape_script, render_page
+from trailbrake.pages.rendering import REPORT_STYLES, escape_html, escape_script, render_page, render_table
 from trailbrake.pages.svg_chart import ChartFrame, find_range
 from trailbrake.units import KMH, G
 
@@ -41,8 +41,6 @@ SPEED_BAND = 0.15  # share of a speed, within which accelerations belong to its 
 MOST_CHANCE = 0.99  # that is stated
 _HEADS = ("corner", "to the limit s", "what the limit lap does otherwise", "to your best s", "brake at m", "turn in m",
           "slowest km/h", "throttle m", "exit km/h")  # fmt: skip
-_FIGURES = (("brake_point", 1.0), ("turn_in", 1.0), ("min_speed", 1.0 / KMH), ("throttle_point", 1.0),
-            ("exit_speed", 1.0 / KMH))  # fmt: skip
 
 
 def write_coach_page(report: CoachReport, out: Path, sessions: Sequence[CoachedSession] = ()) -> Path:
@@ -195,7 +193,7 @@ def _corners_html(report: CoachReport) -> str:
     other = "the limit" if report.limit is not None else "your best there"
     rows = [_corner_row(gap) for gap in ranked]
     heads = _HEADS if report.limit is not None else (_HEADS[0], *_HEADS[3:])
-    first, rest = (f"<div class='scroll'>{make_table(heads, part)}</div>"
+    first, rest = (f"<div class='scroll'>{render_table(heads, part)}</div>"
                    for part in (rows[:ROWS_SHOWN], rows[ROWS_SHOWN:]))  # fmt: skip
     more = f"<details><summary>{len(rows) - ROWS_SHOWN} corners more</summary>{rest}</details>"
     return (f"<h2>Where your usual lap is slower than {other}, in brackets the difference of the figures</h2>{first}"
@@ -212,8 +210,8 @@ def _corner_row(gap: CornerGap) -> str:
     cells = [
         f"<th scope='row'>{escape_html(gap.corner.name)}</th>", *to_limit,
         f"<td data-head='{_HEADS[3]}'>{gap.to_best_s:+.2f}</td>",
-        *(make_pair(head, getattr(gap.own, name), getattr(other, name), factor)
-          for head, (name, factor) in zip(_HEADS[4:], _FIGURES, strict=True)),
+        *(make_figure_cell(head, getattr(gap.own, name), getattr(other, name), factor)
+          for head, (name, factor) in zip(_HEADS[4:], CORNER_FIGURES, strict=True)),
     ]  # fmt: skip
     return f"<tr data-index='0' data-corner='{gap.corner.number}' tabindex='0'>{''.join(cells)}</tr>"
 
@@ -237,7 +235,7 @@ def _laps_html(report: CoachReport) -> str:
         lap = f", lap {unused.number}" if unused.number else ""
         rows.append(f"<tr><th scope='row'>{escape_html(unused.label + lap)}</th><td>-</td>"
                     f"<td>not used: {escape_html(unused.reason)}</td></tr>")  # fmt: skip
-    return f"<details><summary>Laps used and not used</summary>{make_table(('lap', 'time', ''), rows)}</details>"
+    return f"<details><summary>Laps used and not used</summary>{render_table(('lap', 'time', ''), rows)}</details>"
 
 
 def _envelope_html(report: CoachReport) -> str:

@@ -21,8 +21,8 @@ from trailbrake.learning.drive_sources import read_drive
 from trailbrake.learning.identification.car_file_writer import format_car
 from trailbrake.learning.identification.drive_table import DriveTable, join_tables
 from trailbrake.learning.identification.learned_car import LearnedCar, learn_car
+from trailbrake.learning.road_survey import survey_road
 from trailbrake.planning.course import Course
-from trailbrake.planning.road_survey import survey_road
 from trailbrake.tracks import road_file
 from trailbrake.tracks.track import Track
 from trailbrake.tracks.track_library import load_track

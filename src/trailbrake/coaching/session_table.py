@@ -5,10 +5,9 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from trailbrake.analysis.comparison_page import make_table
 from trailbrake.analysis.lap_table import format_lap_time
 from trailbrake.coaching.coached_sessions import CoachedSession
-from trailbrake.pages.rendering import escape_html
+from trailbrake.pages.rendering import escape_html, render_table
 from trailbrake.pages.svg_chart import ChartFrame, find_range
 
 SESSION_HEADS = ("session", "best", "sections", "limit", "worked on", "gained since s")
@@ -47,4 +46,4 @@ def render_sessions(sessions: Sequence[CoachedSession]) -> str:
             + "".join(f"<td>{escape_html(cell)}</td>" for cell in cells) + "</tr>"
             for first, *cells in list_session_rows(sessions)]  # fmt: skip
     return (f"<section class='sessions'><h2>Your sessions</h2><div class='envelope'>{drawn}</div>"
-            f"<div class='wide'>{make_table(SESSION_HEADS, rows)}</div></section>")  # fmt: skip
+            f"<div class='wide'>{render_table(SESSION_HEADS, rows)}</div></section>")  # fmt: skip

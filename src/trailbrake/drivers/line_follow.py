@@ -20,7 +20,8 @@ from trailbrake.control.vehicle.slip_limit import HeldPedal, slip_limited_share,
 from trailbrake.drivers.parts.adaptive_plan import AdaptivePlan, Deviation
 from trailbrake.drivers.parts.axle_slip_meter import AxleSlipMeter
 from trailbrake.drivers.parts.delay_compensation import DelayCompensation
-from trailbrake.drivers.parts.road_return import RoadReturn
+from trailbrake.drivers.parts.road_return import OFF_ROAD_SPEED_SHARE, RoadReturn
+from trailbrake.drivers.parts.tracking_plan import BRAKE_SHARE
 from trailbrake.json_types import JsonObject
 from trailbrake.kernels import bind_entry
 from trailbrake.planning.course import Course
@@ -42,12 +43,10 @@ PEAK_SLIP_SHARE = 1.0  # share of the peak slip angle up to which the front tyre
 BRAKED_SLIP_SHARE = 0.7  # ... and that of a car too fast for the bend: the rest of the circle is for the brakes
 SPEED_LEAD = 0.08  # s, preview of the profile
 SPEED_GAIN = 2.5  # 1/s, acceleration per m/s of speed error
-BRAKE_SHARE = 0.7  # share of lateral grip in use above which the brake limit falls no further
 REAR_SLIP_START = 0.7  # share of the rear's peak slip angle above which pedals are reduced, ...
 REAR_SLIP_END = 1.05  # ... to 0 here: a rear axle beyond its grip makes the car spin
 WIDE_LINE_GAIN = 2.0  # 1/s, m/s below the plan per metre outside the line in a bend
 CREEP_SPEED = 5.0  # m/s, to which that slows at the most
-OFF_ROAD_SPEED_SHARE = 0.6  # of the planned speed, beside the road
 START_GRIP = 0.93  # of the grip of the car's file: planned with until the tyres have shown more
 MIN_LEARNING_SPEED = 8.0  # m/s, from which slips say something
 FULL_PEDAL_ERROR = 1.5  # m/s below or above the profile from which all the grip is used

@@ -29,7 +29,7 @@ from trailbrake.control.vehicle.line_tracking import (
 from trailbrake.drivers.parts.adaptive_plan import AdaptivePlan, Deviation
 from trailbrake.drivers.parts.axle_slip_meter import AxleSlipMeter
 from trailbrake.drivers.parts.delay_compensation import DelayCompensation
-from trailbrake.drivers.parts.road_return import RoadReturn
+from trailbrake.drivers.parts.road_return import OFF_ROAD_SPEED_SHARE, RoadReturn
 from trailbrake.drivers.parts.tracking_plan import build_tracking_plan, collect_sources, fill_rows
 from trailbrake.json_types import JsonObject
 from trailbrake.kernels import bind_entry
@@ -62,7 +62,6 @@ VERIFIED_FACTOR = 1.0  # the same of an estimate with which laps have been drive
 GRIP_TOLERANCE = 1e-3  # share by which the friction of a line may differ from the road's, for rounding
 MIN_LEARNING_SPEED = 8.0  # m/s, from which slips say something
 LEARNING_PERIOD = 0.0095  # s, least time between two samples for learning, which takes longer than the law
-OFF_ROAD_SPEED_SHARE = 0.6  # of the planned speed, beside the road
 WIDE_SHARE = 0.03  # of the planned speed, given up per metre outside the line in a bend
 LEAST_WIDE = 0.1  # m outside the line, from which wheels beyond the edge are the fault of the speed, not of the line
 CUT_ROOM = 0.2  # m between the edge and the wheels that stay on the road, below which a place is driven no faster

@@ -9,9 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trailbrake.analysis.map_frames import CarPlace
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import CarParams
+from trailbrake.env.map_frames import CarPlace
 from trailbrake.env.options import RANDOM, RaceOptions
 from trailbrake.env.race_pictures import RaceView
 from trailbrake.env.road_worlds import RoadWorlds

@@ -12,13 +12,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trailbrake.analysis.map_frames import CarPlace
 from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.parts.road_return import RoadReturn
 from trailbrake.driving.loop.drive_loop import STOPPING_LIMIT
 from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.driving.spec import Pace, make_spec
 from trailbrake.driving.supervised.supervised_car import open_car
+from trailbrake.env.map_frames import CarPlace
 from trailbrake.env.options import RANDOM, RaceOptions, Vary, fit_substeps
 from trailbrake.env.race_pictures import RaceView
 from trailbrake.env.start_sampler import StartSampler

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.analysis.map_frames import HEIGHT, WIDTH, CarPlace, MapFrames
 from trailbrake.driving.world_view import encode_ppm
+from trailbrake.env.map_frames import HEIGHT, WIDTH, CarPlace, MapFrames
 from trailbrake.errors import UsageError
 from trailbrake.tracks.track import Track
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from trailbrake.analysis.lap_table import format_lap_time
-from trailbrake.pages.rendering import THEME, escape_html, render_framed_page, write_page_file
+from trailbrake.pages.rendering import THEME, escape_html, render_framed_page, render_table, write_page_file
 
 PAGE = "evaluation.html"
 _WIDEST_BAR = 0.2  # ratio over 1 that fills a bar
@@ -32,11 +32,8 @@ Cell = tuple[str, str]  # class and finished HTML
 def build_table(heads: list[tuple[str, str]], rows: list[list[Cell]]) -> str:
     """Return a table without the columns that say nothing; `heads`: text and class of each column."""
     kept = [i for i, (text, _) in enumerate(heads) if not rows or _says(text, {row[i][1] for row in rows})]
-    head = "".join(f"<th scope='col' class='{heads[i][1]}'>{escape_html(heads[i][0])}</th>" for i in kept)
-    body = "".join(f"<tr>{''.join(f'<td class={row[i][0]!r}>{row[i][1]}</td>' for i in kept)}</tr>" for row in rows)
-    return (
-        f"<div class='scroll'><table class='sticky'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
+    lines = (f"<tr>{''.join(f'<td class={row[i][0]!r}>{row[i][1]}</td>' for i in kept)}</tr>" for row in rows)
+    return f"<div class='scroll'>{render_table([heads[i] for i in kept], lines, 'sticky')}</div>"
 
 
 def _says(head: str, values: set[str]) -> bool:

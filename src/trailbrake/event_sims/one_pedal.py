@@ -16,6 +16,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from trailbrake.state import Controls
+from trailbrake.units import MPH
 
 CRAWL_SPEED = 0.35  # m/s below which a car may roll either way, and reverse brakes it no more
 REVERSE_BRAKE = 0.3  # share of reverse that a whole brake is: embedded cars lose 0.05 m/s from one answer to the next
@@ -45,6 +46,9 @@ class PedalCar(NamedTuple):
 
     standstill_speed: float
     deceleration: float = 10.0
+
+
+UNITY_CAR = PedalCar(standstill_speed=5.0 * MPH)  # of Unity's standard assets
 
 
 class RollDirection:

@@ -25,7 +25,7 @@ from trailbrake.learning.identification.powertrain import (
     pedal_rows,
     wheel_inertia_share,
 )
-from trailbrake.learning.identification.tyre_forces import STEER_SPEEDS, P, steer_shares
+from trailbrake.learning.identification.tyre_forces import GENTLE_SIDE, STEER_SPEEDS, P, steer_shares
 from trailbrake.pages.rendering import THEME, escape_html, render_framed_page, write_page_file
 from trailbrake.pages.svg_chart import CHART_STYLE, ChartFrame, find_range
 from trailbrake.planning.envelope import GRIP_SPEED, compute_envelope, compute_figures
@@ -39,7 +39,6 @@ Array = NDArray[np.float64]
 POINTS = "points"  # the style of a series that is no curve
 LEAST_ROWS = 20  # of the data of a plot
 STEER_BAND = (3.0, 9.0)  # m/s, in which the curvature tells the road wheels' angle
-GENTLE_SIDE = 3.0  # m/s^2, the same
 STEADY_S, STEADY_SHARE = 0.5, 0.1  # s, and of the most steer: so that the wheels have followed
 DELAY_WINDOW_S = 3.0  # of the braking that shows the delay
 MIN_COMMAND_CHANGE = 0.3  # of the pedal in that window, up and down

@@ -23,13 +23,13 @@ from trailbrake.driving.spec import list_changes, make_spec
 from trailbrake.errors import SimulatorError, TrailbrakeError, UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.learning.car_learning import learn_car_file
+from trailbrake.learning.edge_survey import HALF_CAR, survey_edges
 from trailbrake.learning.learning_drives import LAPS_BY
 from trailbrake.learning.learning_journal import LearningJournal, LearningStep, journal_folder
 from trailbrake.learning.options import LearnCarOptions, LearnOptions
 from trailbrake.learning.recorded_drive import DriveEnd, DriveTarget, RecordedDrive, record_drive
+from trailbrake.learning.road_survey import CLOSING_DISTANCE, SurveyedRoad, survey_road, widen_to_places
 from trailbrake.planning.course import UnmappedCourse
-from trailbrake.planning.edge_survey import HALF_CAR, survey_edges
-from trailbrake.planning.road_survey import CLOSING_DISTANCE, SurveyedRoad, survey_road, widen_to_places
 from trailbrake.record.file_names import safe_name
 from trailbrake.roles import Driver, HasGains
 from trailbrake.simulator import AnySimulator

@@ -14,6 +14,7 @@ from trailbrake.pages.rendering import (
     escape_html,
     escape_script,
     render_page,
+    render_table,
     write_page_file,
 )
 from trailbrake.planning.course import Course
@@ -126,16 +127,16 @@ def _describe_edges(track: Track) -> dict[str, Any]:
 
 
 def _list_times(fast_s: float, usual_s: float) -> str:
-    return (
-        "<table><thead><tr><th>line</th><th>time s</th><th>gap s</th></tr></thead><tbody>"
-        f"<tr><th>minimum time</th><td>{fast_s:.3f}</td><td>{fast_s - usual_s:+.3f}</td></tr>"
-        f"<tr><th>minimum curvature</th><td>{usual_s:.3f}</td><td></td></tr></tbody></table>"
+    rows = (
+        f"<tr><th>minimum time</th><td>{fast_s:.3f}</td><td>{fast_s - usual_s:+.3f}</td></tr>",
+        f"<tr><th>minimum curvature</th><td>{usual_s:.3f}</td><td></td></tr>",
     )
+    return render_table(("line", "time s", "gap s"), rows)
 
 
 def _list_worth(stretches: Sequence[dict[str, Any]]) -> str:
     """Return the table of the stretches on which width and grip are worth most."""
-    rows = "".join(
+    rows = (
         f"<tr><td>{escape_html(row['what'])}</td><td>{row['start_m']:.0f} to {row['end_m']:.0f}</td>"
         f"<td>{1e3 * row['saved_s']:.2f}</td></tr>"
         for row in stretches
@@ -143,6 +144,5 @@ def _list_worth(stretches: Sequence[dict[str, Any]]) -> str:
     return (
         "<section class='events'><h2>Where width and grip are worth most</h2>"
         "<p>Lap time saved by a metre more width at one edge, or by one percent more grip, on 50 m of road alone.</p>"
-        "<table><thead><tr><th>what</th><th>from the start, m</th><th>saved, ms</th></tr></thead>"
-        f"<tbody>{rows}</tbody></table></section>"
+        f"{render_table(('what', 'from the start, m', 'saved, ms'), rows)}</section>"
     )

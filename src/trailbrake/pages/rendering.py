@@ -1,7 +1,7 @@
 """`render_page`, `render_framed_page`: a page as one HTML file, made of the assets of this package."""
 
 import html
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -55,6 +55,13 @@ def render_framed_page(template: str, *, title: str, styles: Sequence[str], **va
     """
     content = Template(read_text_asset(template)).substitute(values, title=title)
     return render_page(FRAME, styles=styles, title=title, content=content.strip())
+
+
+def render_table(heads: Sequence[str | tuple[str, str]], rows: Iterable[str], kind: str = "") -> str:
+    """Return a table of class `kind`; `heads`: text of each column, or text and class; `rows`: finished <tr>s."""
+    cells = (("", head) if isinstance(head, str) else (f" class='{head[1]}'", head[0]) for head in heads)
+    head = "".join(f"<th scope='col'{name}>{escape_html(text)}</th>" for name, text in cells)
+    return f"<table class='{kind}'><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
 def write_page_file(path: Path, page: str) -> Path:

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from trailbrake.analysis.lap_table import format_lap_time
-from trailbrake.pages.rendering import THEME, escape_html, render_framed_page, write_page_file
+from trailbrake.pages.rendering import THEME, escape_html, render_framed_page, render_table, write_page_file
 
 JsonValues = dict[str, Any]
 
@@ -47,13 +47,8 @@ def _count_noun(number: int, one: str, more: str) -> str:
     return f"{number} {one if number == 1 else more}"
 
 
-def _build_table(heads: list[tuple[str, str]], rows: list[str], kind: str = "") -> str:
-    """Return a table; `heads`: text and class of each column, `rows`: finished <tr>s."""
-    head = "".join(f"<th scope='col' class='{name}'>{escape_html(text)}</th>" for text, name in heads)
-    return (
-        f"<div class='scroll'><table class='{kind}'><thead><tr>{head}</tr></thead>"
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
-    )
+def _scrolled_table(heads: list[tuple[str, str]], rows: list[str], kind: str = "sticky") -> str:
+    return f"<div class='scroll'>{render_table(heads, rows, kind)}</div>"
 
 
 def _standings_table(board: JsonValues) -> str:
@@ -69,7 +64,7 @@ def _standings_table(board: JsonValues) -> str:
         cells += [f"<td>{text}</td>" for text in (row["wins"], f"{row['finished']} of {row['races']}", row["laps"],
                                                   row["contacts"])]  # fmt: skip
         rows.append(f"<tr{_first_class(row)}>{''.join(cells)}</tr>")
-    return _build_table(heads, rows, "standings sticky")
+    return _scrolled_table(heads, rows, "standings sticky")
 
 
 def _first_class(row: JsonValues) -> str:
@@ -116,7 +111,7 @@ def _best_lap_matrix(day: JsonValues, order: list[str], folder: Path) -> str:
             cells.append(_matrix_cell(result, best.get((race["track"], *race["host"])), folder))
         rows.append(f"<tr>{''.join(cells)}</tr>")
     heads = [("best lap in race", "name"), *((f"{race['number']}", "") for race in day["races"])]
-    return _build_table(heads, rows, "sticky")
+    return _scrolled_table(heads, rows)
 
 
 def _matrix_cell(result: JsonValues | None, best: float | None, folder: Path) -> str:
@@ -138,7 +133,7 @@ def _race_section(race: JsonValues, folder: Path) -> str:
     winner = f"won by {escape_html(won['entry'])} in {format_lap_time(won['time_s'])}" if won else "no entry finished"
     return (
         f"<details><summary>Race {race['number']} on {_course_title(race)}, {_count_noun(race['laps'], 'lap', 'laps')}:"
-        f" <span class='quiet'>{winner}</span></summary>{_build_table(heads, rows, 'sticky')}</details>"
+        f" <span class='quiet'>{winner}</span></summary>{_scrolled_table(heads, rows)}</details>"
     )
 
 

@@ -40,9 +40,7 @@ from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator
 from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
-from trailbrake.tasks.task_pool import Stopped, count_jobs, open_pool
-
-_STOP_POLL_S = 0.2  # s between looks for a stop
+from trailbrake.tasks.task_pool import STOP_POLL_S, Stopped, count_jobs, open_pool
 
 Say = Callable[[str], None]
 
@@ -177,7 +175,7 @@ def _run_heats_here(to_run: list[tuple[Heat, str]], how: _HeatRun) -> None:
         try:
             waiting = {pool.submit(run, heat): (heat, print_) for heat, print_ in to_run}
             while waiting:
-                done, _ = wait(waiting, _STOP_POLL_S, FIRST_COMPLETED)
+                done, _ = wait(waiting, STOP_POLL_S, FIRST_COMPLETED)
                 failed = None
                 for future in done:  # what is there is stored before anything is raised
                     pair, error = waiting.pop(future), future.exception()

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from trailbrake.errors import DataError, UsageError, suggest_names
+from trailbrake.name_lists import SEED_DIGITS
 from trailbrake.tracks import centreline_csv, geo_lines, road_file
 from trailbrake.tracks import layout as layouts
 from trailbrake.tracks.geo_road import measure_geo_lines
@@ -18,7 +19,6 @@ CSV_RUNOFF = 8.0  # m from the road edge to the wall on both sides of a CSV's ro
 _LIBRARY = Path(__file__).with_name("library")
 GENERATED_PREFIX = "gen:"  # before the seed of a random circuit
 _MAX_TOML = 1_000_000  # bytes
-_SEED_DIGITS = 18
 _WET = re.compile(r"wet(=.*)?")
 
 
@@ -88,8 +88,8 @@ def _load_wet(base: str, condition: str) -> Track:
 
 def _generate_by_name(name: str) -> Track:
     seed = name.removeprefix(GENERATED_PREFIX)
-    if not (seed.isascii() and seed.isdigit() and len(seed) <= _SEED_DIGITS):
-        wanted = f"{GENERATED_PREFIX}SEED, a whole number of {_SEED_DIGITS} digits at most"
+    if not (seed.isascii() and seed.isdigit() and len(seed) <= SEED_DIGITS):
+        wanted = f"{GENERATED_PREFIX}SEED, a whole number of {SEED_DIGITS} digits at most"
         raise UsageError("no such seed", where=repr(name), expected=wanted, hint=f"try {GENERATED_PREFIX}1")
     return generate_circuit(int(seed))
 

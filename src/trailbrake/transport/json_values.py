@@ -88,6 +88,13 @@ def parse_number(value: Any, key: str) -> float:
         raise WireError("not a number", where=key, got=str(value)[:40]) from None
 
 
+def require_number(value: Any, key: str) -> float:
+    """Return a number of the wire that is not written as text; WireError for anything else."""
+    if isinstance(value, str):
+        raise WireError("text instead of a number", where=key, got=repr(value)[:40])
+    return parse_number(value, key)
+
+
 def parse_numbers(value: Any, key: str) -> list[float]:
     """Return a list of numbers; WireError where it is none."""
     if not isinstance(value, list):

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from trailbrake.event_sims.one_pedal import combine_pedals
+from trailbrake.event_sims.one_pedal import UNITY_CAR, combine_pedals
 from trailbrake.sims.udacity_pid import convert
 from trailbrake.sims.udacity_pid.codec import UdacityPidSteer, UdacityPidTelemetry
 from trailbrake.state import CarState, Controls
@@ -39,7 +39,7 @@ def test_what_our_simulator_shows():
     ],
 )
 def test_controls_to_wire(controls, speed, sent):
-    pedal = combine_pedals(controls, speed, convert.PEDAL_CAR)
+    pedal = combine_pedals(controls, speed, UNITY_CAR)
     assert convert.controls_to_wire(controls, pedal=pedal) == pytest.approx(sent)
 
 

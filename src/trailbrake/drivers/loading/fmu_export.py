@@ -31,6 +31,7 @@ from trailbrake.drivers.loading.driver_registry import (
     load_driver,
 )
 from trailbrake.drivers.loading.fmu import OPTIONAL, UNUSED
+from trailbrake.drivers.parts.road_return import ROLLING_RADIUS
 from trailbrake.errors import DataError, UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import Course
@@ -58,7 +59,6 @@ _STEP = 0.005  # s, the step that the FMU suggests: BeamNG's default
 CLOCK_FIELDS = frozenset({"time", "sequence", "age", "phase"})  # every simulator supplies them
 _TICKS = 400
 _DT = 1.0 / 333.0
-_ROLLING_RADIUS = 0.32  # m, an ordinary wheel's
 _WHEEL_VALUES = {"load": 3500.0, "pressure": 1.8e5, "core_temperature": 80.0, "on_track": 1.0}
 
 
@@ -79,7 +79,7 @@ def find_read_fields(driver: Driver, course: Course) -> frozenset[str]:
     for tick in range(_TICKS):
         full = weaving_state(course, tick, _DT)
         wheel = dict.fromkeys(declared_quantities(WheelState), 0.0) | _WHEEL_VALUES
-        wheel["angular_velocity"] = full.speed / _ROLLING_RADIUS
+        wheel["angular_velocity"] = full.speed / ROLLING_RADIUS
         values: dict[str, Any] = {item.name: getattr(full, item.name) for item in fields(CarState)}
         state = recording_state(**values | {"wheels": [recording_wheel(**wheel) for _ in range(4)]})
         try:

@@ -25,6 +25,7 @@ from trailbrake.units import wrap_angle
 LOCK_SHARE = 0.92  # of the kinematic curvature at full lock that a car reaches on loose ground
 WHEEL_TORQUE = 900.0  # N m at each wheel for full throttle backwards, where no gear drives the car backwards
 BEND_REACH = 6.0  # m ahead and behind over which the road's curvature is averaged
+OFF_ROAD_SPEED_SHARE = 0.6  # of the planned speed, beside the road
 ROLLING_RADIUS = 0.32  # m, of a wheel of an unknown car
 PLACED_AHEAD = 2.0  # m along the road from where a car is stuck to where it is placed
 

@@ -35,6 +35,7 @@ from trailbrake.sims.assetto.spec import RATE_HZ
 from trailbrake.sims.assetto.wire.car_condition import NO_CONDITION, ConditionValues
 from trailbrake.sims.assetto.wire.setting_buttons import ALL_RELEASED, Buttons
 from trailbrake.state import CarState, Controls, OtherCar, Phase, Pose, WheelState
+from trailbrake.state.commands import MAX_COORDINATE
 from trailbrake.state.controls import SETTINGS
 from trailbrake.state.record_calls import compile_record_calls
 from trailbrake.units import DEG, KMH, PSI, RPM, G
@@ -44,7 +45,6 @@ DRIVING = Phase.DRIVING
 NEUTRAL = 1  # wire gear: 0 = reverse, 1 = neutral, 2 = first
 TELEPORT_NONE, TELEPORT_PITS, TELEPORT_POSE = 0, 1, 2
 _new_tuple = tuple.__new__  # builds a named tuple from all of its fields, as in `codec`
-MAX_COORDINATE = 1e6  # m, of the target of a teleport
 _BRAKE_LIGHT_PEDAL = 0.05  # brake from which the public page shows brake lights
 _MAX_MS = 0xFFFFFFFF
 _NO_SETTINGS = (NAN,) * len(SETTINGS)  # the car's own

@@ -7,8 +7,8 @@ unit of Unity.
 import math
 from typing import Any
 
+from trailbrake.frames import iso_from_left_handed, left_handed_from_iso, left_handed_from_turn, turn_from_left_handed
 from trailbrake.sims.donkeycar import spec
-from trailbrake.sims.donkeycar.axes import iso_from_unity, turn_from_unity, unity_from_iso, unity_from_turn
 from trailbrake.sims.donkeycar.codec import NO_HIT, CamConfig, DonkeycarControl, DonkeycarTelemetry
 from trailbrake.state import CarState, Controls, Image
 from trailbrake.transport.json_values import clamp_magnitude
@@ -21,15 +21,15 @@ HIT_NAME = "wall"  # what our world's car may run into
 
 def state_from_wire(message: DonkeycarTelemetry, half_width: float, image: Image | None) -> CarState:
     """Return the state behind a telemetry on a road `half_width` m wide either side of the line. `image`: its own."""
-    x, y, z = iso_from_unity(message.pos)
+    x, y, z = iso_from_left_handed(message.pos)
     roll = pitch = yaw = forward = left = rate = NAN
     if message.angles is not None:
-        roll, pitch, yaw = (wrap_angle(angle * DEG) for angle in turn_from_unity(message.angles))
+        roll, pitch, yaw = (wrap_angle(angle * DEG) for angle in turn_from_left_handed(message.angles))
     if message.angles is not None and message.vel is not None:
-        vx, vy, _ = iso_from_unity(message.vel)
+        vx, vy, _ = iso_from_left_handed(message.vel)
         forward, left = vx * math.cos(yaw) + vy * math.sin(yaw), vy * math.cos(yaw) - vx * math.sin(yaw)
     if message.gyro is not None:
-        rate = turn_from_unity(message.gyro)[2]
+        rate = turn_from_left_handed(message.gyro)[2]
     return CarState(
         time=message.time, x=x, y=y, z=z, yaw=yaw, pitch=pitch, roll=roll, speed=abs(message.speed),
         velocity_x=forward, velocity_y=left, yaw_rate=rate, steer=-message.steering_angle,
@@ -50,18 +50,18 @@ def state_to_wire(state: CarState, offset: float, lock: float, picture: bytes, *
     """
     cos, sin = math.cos(state.yaw), math.sin(state.yaw)
     world = (state.velocity_x * cos - state.velocity_y * sin, state.velocity_x * sin + state.velocity_y * cos, 0.0)
-    pitch, yaw, roll = (angle / DEG % 360.0 for angle in unity_from_turn((state.roll, state.pitch, state.yaw)))
+    pitch, yaw, roll = (angle / DEG % 360.0 for angle in left_handed_from_turn((state.roll, state.pitch, state.yaw)))
     return DonkeycarTelemetry(
         -state.steer * lock / spec.LOCK,
         state.throttle,
         state.speed,
         picture,
         HIT_NAME if hit else NO_HIT,
-        unity_from_iso((state.x, state.y, state.z)),
+        left_handed_from_iso((state.x, state.y, state.z)),
         state.time,
         -offset,
-        unity_from_iso(world),
-        unity_from_turn((state.roll_rate, state.pitch_rate, state.yaw_rate)),
+        left_handed_from_iso(world),
+        left_handed_from_turn((state.roll_rate, state.pitch_rate, state.yaw_rate)),
         (pitch, yaw, roll),
     )
 

@@ -10,8 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from trailbrake.cars.params import CarParams, Tyre
-from trailbrake.frames import Vector, up_vector
-from trailbrake.sims.forza.axes import forza_from_iso, forza_from_rotation
+from trailbrake.frames import Vector, left_handed_from_iso, left_handed_from_turn, up_vector
 from trailbrake.sims.forza.blocks import Dash, HorizonBlock, MotorsportBlock, Sled
 from trailbrake.sims.forza.codec import SLED_SUBSET_SIZE, TAIL, Packet, StateSubset
 from trailbrake.sims.forza.spec import SHIFTING
@@ -211,16 +210,16 @@ def state_to_wire(state: CarState, car: CarParams, status: RaceStatus, form: str
 
 
 def _sled_to_wire(s: CarState, car: CarParams, status: RaceStatus, form: str) -> Sled:
-    pitch, yaw, roll = forza_from_rotation(_zeros_if_nan(s.roll, s.pitch, s.yaw))
+    pitch, yaw, roll = left_handed_from_turn(_zeros_if_nan(s.roll, s.pitch, s.yaw))
     tyres = (car.tyre_front, car.tyre_front, car.tyre_rear, car.tyre_rear)
     ratios, angles, combined = zip(*map(_slips_to_wire, s.wheels, tyres), strict=True)
     shares, travels = zip(*_suspension_travels(s, car), strict=True)
     return Sled._make((  # in the order of its fields: their names would take most of the time, for every datagram
         1, status.timestamp_ms & 0xFFFFFFFF,
         car.engine.limiter_rpm, car.engine.idle_rpm, _zero_if_nan(s.engine_speed) / RPM,
-        *forza_from_iso(_zeros_if_nan(s.acceleration_x, s.acceleration_y, s.acceleration_z)),
+        *left_handed_from_iso(_zeros_if_nan(s.acceleration_x, s.acceleration_y, s.acceleration_z)),
         *_velocity_to_wire(s),
-        *forza_from_rotation(_zeros_if_nan(s.roll_rate, s.pitch_rate, s.yaw_rate)),
+        *left_handed_from_turn(_zeros_if_nan(s.roll_rate, s.pitch_rate, s.yaw_rate)),
         yaw, pitch, roll, *shares, *ratios,
         *[_zero_if_nan(wheel.angular_velocity) for wheel in s.wheels],
         *map(int, status.strips),
@@ -238,7 +237,7 @@ def _dash_to_wire(s: CarState, car: CarParams, status: RaceStatus) -> Dash:
         for wheel in s.wheels
     )
     return Dash(
-        *forza_from_iso((s.x, s.y, s.z)),
+        *left_handed_from_iso((s.x, s.y, s.z)),
         math.hypot(*_velocity_to_wire(s)),
         torque * _zero_if_nan(s.engine_speed),
         torque,
@@ -264,7 +263,7 @@ def _dash_to_wire(s: CarState, car: CarParams, status: RaceStatus) -> Dash:
 
 
 def _velocity_to_wire(s: CarState) -> Vector:
-    return forza_from_iso(_zeros_if_nan(s.velocity_x, s.velocity_y, s.velocity_z))
+    return left_handed_from_iso(_zeros_if_nan(s.velocity_x, s.velocity_y, s.velocity_z))
 
 
 def _assemble_packet(sled: Sled, dash: Dash, extra: MotorsportBlock, form: str) -> Packet:

@@ -5,15 +5,13 @@ Source: protocol page formula-trend, section 9.
 
 import math
 
-from trailbrake.event_sims.one_pedal import PedalCar, split_pedal
+from trailbrake.event_sims.one_pedal import UNITY_CAR, split_pedal
 from trailbrake.sims.udacity import spec
 from trailbrake.sims.udacity.codec import UdacitySteer, UdacityTelemetry
 from trailbrake.state import CarState, Controls, Image
 from trailbrake.transport.json_values import clamp_magnitude
 from trailbrake.units import MPH
 
-STANDSTILL_SPEED = 5.0 * MPH  # below it a pedal under 0 reverses, above it brakes: Unity's standard car
-PEDAL_CAR = PedalCar(STANDSTILL_SPEED)
 _THROTTLE_FADE = 1.0  # m/s below the top speed from which the throttle is taken back
 
 
@@ -40,7 +38,7 @@ def controls_to_wire(controls: Controls, *, pedal: float) -> UdacitySteer:
 
 def controls_from_wire(message: UdacitySteer, forward_speed: float, lock: float) -> Controls:
     """Return the controls of a command for a car at `forward_speed` m/s whose full lock is `lock` rad."""
-    throttle, brake, reverse = split_pedal(message.throttle, forward_speed, STANDSTILL_SPEED)
+    throttle, brake, reverse = split_pedal(message.throttle, forward_speed, UNITY_CAR.standstill_speed)
     throttle *= clamp_magnitude(max(spec.TOP_SPEED - abs(forward_speed), 0.0) / _THROTTLE_FADE, 1.0)
     steer = clamp_magnitude(-message.steering_angle * spec.LOCK / lock, 1.0)
     return Controls(steer=steer, throttle=throttle, brake=brake, gear=-1 if reverse else None)

@@ -7,6 +7,7 @@ from typing import Any
 
 from trailbrake.event_sims.agent_door import STEER
 from trailbrake.event_sims.link import EventLink
+from trailbrake.event_sims.one_pedal import UNITY_CAR
 from trailbrake.sims.udacity import codec, convert, spec
 from trailbrake.state import CarState, Controls
 from trailbrake.units import MPH
@@ -18,7 +19,7 @@ class Link(EventLink[codec.UdacityTelemetry]):
     NAME = spec.NAME
     SUPPLIES = spec.SUPPLIES
     ACCEPTS = spec.ACCEPTS
-    PEDAL_CAR = convert.PEDAL_CAR
+    PEDAL_CAR = UNITY_CAR
     GREETING = ((STEER, codec.encode_steer(codec.UdacitySteer(0.0, 0.0))),)  # as the public agents do it
     IMAGE_SIZE = spec.IMAGE_SIZE
 

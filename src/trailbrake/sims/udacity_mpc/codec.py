@@ -6,7 +6,13 @@ Source: protocol page formula-trend, section 9.
 from typing import Any, NamedTuple
 
 from trailbrake.errors import WireError
-from trailbrake.transport.json_values import clamp_magnitude, parse_number, parse_numbers, require_object
+from trailbrake.transport.json_values import (
+    clamp_magnitude,
+    parse_number,
+    parse_numbers,
+    require_number,
+    require_object,
+)
 
 _LINE_KEYS = ("mpc_x", "mpc_y", "next_x", "next_y")
 
@@ -82,11 +88,7 @@ def encode_steer(message: UdacityMpcSteer) -> dict[str, Any]:
 def decode_steer(data: Any) -> UdacityMpcSteer:
     """Return the command in an event's data, limited to what the simulator accepts. WireError if unreadable."""
     data = require_object(data, "steer")
-    values = []
-    for key in ("steering_angle", "throttle"):
-        if isinstance(data.get(key), str):
-            raise WireError("text instead of a number", where=key, got=repr(data[key])[:40])
-        values.append(clamp_magnitude(parse_number(data.get(key), key), 1.0))
+    values = [clamp_magnitude(require_number(data.get(key), key), 1.0) for key in ("steering_angle", "throttle")]
     lines = [tuple(parse_numbers(data.get(key), key)) for key in _LINE_KEYS]
     for k in (0, 2):
         if len(lines[k]) != len(lines[k + 1]):

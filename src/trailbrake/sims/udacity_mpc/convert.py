@@ -5,15 +5,13 @@ Source: protocol page formula-trend, section 9. Its map, seen from above, is an 
 
 import math
 
-from trailbrake.event_sims.one_pedal import PedalCar, split_pedal
+from trailbrake.event_sims.one_pedal import UNITY_CAR, split_pedal
 from trailbrake.sims.udacity_mpc import spec
 from trailbrake.sims.udacity_mpc.codec import UdacityMpcSteer, UdacityMpcTelemetry
 from trailbrake.state import CarState, Controls
 from trailbrake.transport.json_values import clamp_magnitude
 from trailbrake.units import MPH, wrap_angle
 
-STANDSTILL_SPEED = 5.0 * MPH  # below it a pedal under 0 reverses, above it brakes: Unity's standard car
-PEDAL_CAR = PedalCar(STANDSTILL_SPEED)
 _FULL_TURN = 2.0 * math.pi
 
 
@@ -64,6 +62,6 @@ def controls_to_wire(controls: Controls, state: CarState, *, pedal: float) -> Ud
 
 def controls_from_wire(message: UdacityMpcSteer, forward_speed: float, lock: float) -> Controls:
     """Return the controls of a command for a car at `forward_speed` m/s whose full lock is `lock` rad."""
-    throttle, brake, reverse = split_pedal(message.throttle, forward_speed, STANDSTILL_SPEED)
+    throttle, brake, reverse = split_pedal(message.throttle, forward_speed, UNITY_CAR.standstill_speed)
     steer = clamp_magnitude(-message.steering_angle * spec.LOCK / lock, 1.0)
     return Controls(steer=steer, throttle=throttle, brake=brake, gear=-1 if reverse else None)

@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from trailbrake.event_sims.link import EventLink
+from trailbrake.event_sims.one_pedal import UNITY_CAR
 from trailbrake.sims.udacity_mpc import codec, convert, spec
 from trailbrake.state import CarState, Controls
 
@@ -19,7 +20,7 @@ class Link(EventLink[codec.UdacityMpcTelemetry]):
     NAME = spec.NAME
     SUPPLIES = spec.SUPPLIES
     ACCEPTS = spec.ACCEPTS
-    PEDAL_CAR = convert.PEDAL_CAR
+    PEDAL_CAR = UNITY_CAR
     _place = (math.nan, math.nan)  # x, y (m) at the last command
 
     def _decode_telemetry(self, data: Any) -> codec.UdacityMpcTelemetry | None:

@@ -5,8 +5,7 @@ Source: protocol page formula-trend, section 9. Numbers are read leniently, sinc
 
 from typing import Any, NamedTuple
 
-from trailbrake.errors import WireError
-from trailbrake.transport.json_values import clamp_magnitude, parse_number, require_object
+from trailbrake.transport.json_values import clamp_magnitude, parse_number, require_number, require_object
 
 RESET = "reset"  # back to the start; the track is loaded again
 
@@ -75,9 +74,5 @@ def encode_steer(message: UdacityPidSteer) -> dict[str, float]:
 def decode_steer(data: Any) -> UdacityPidSteer:
     """Return the command in an event's data, limited to what the simulator accepts. WireError if unreadable."""
     data = require_object(data, "steer")
-    values = []
-    for key in UdacityPidSteer._fields:
-        if isinstance(data.get(key), str):
-            raise WireError("text instead of a number", where=key, got=repr(data[key])[:40])
-        values.append(clamp_magnitude(parse_number(data.get(key), key), 1.0))
+    values = [clamp_magnitude(require_number(data.get(key), key), 1.0) for key in UdacityPidSteer._fields]
     return UdacityPidSteer(*values)

@@ -5,15 +5,12 @@ Source: protocol page formula-trend, section 9. The sign of `cte` is that of age
 
 import math
 
-from trailbrake.event_sims.one_pedal import PedalCar, split_pedal
+from trailbrake.event_sims.one_pedal import UNITY_CAR, split_pedal
 from trailbrake.sims.udacity_pid import spec
 from trailbrake.sims.udacity_pid.codec import UdacityPidSteer, UdacityPidTelemetry
 from trailbrake.state import CarState, Controls
 from trailbrake.transport.json_values import clamp_magnitude
 from trailbrake.units import MPH
-
-STANDSTILL_SPEED = 5.0 * MPH  # below it a pedal under 0 reverses, above it brakes: Unity's standard car
-PEDAL_CAR = PedalCar(STANDSTILL_SPEED)
 
 
 def state_from_wire(message: UdacityPidTelemetry, half_width: float) -> CarState:
@@ -39,6 +36,6 @@ def controls_to_wire(controls: Controls, *, pedal: float) -> UdacityPidSteer:
 
 def controls_from_wire(message: UdacityPidSteer, forward_speed: float, lock: float) -> Controls:
     """Return the controls of a command for a car at `forward_speed` m/s whose full lock is `lock` rad."""
-    throttle, brake, reverse = split_pedal(message.throttle, forward_speed, STANDSTILL_SPEED)
+    throttle, brake, reverse = split_pedal(message.throttle, forward_speed, UNITY_CAR.standstill_speed)
     steer = clamp_magnitude(-message.steering_angle * spec.LOCK / lock, 1.0)
     return Controls(steer=steer, throttle=throttle, brake=brake, gear=-1 if reverse else None)

@@ -6,6 +6,7 @@ Source: protocol page formula-trend, section 9.
 from typing import Any
 
 from trailbrake.event_sims.link import EventLink
+from trailbrake.event_sims.one_pedal import UNITY_CAR
 from trailbrake.event_sims.options import check_half_width
 from trailbrake.sims.udacity_pid import codec, convert, spec
 from trailbrake.simulator_tools import Doors, Idle
@@ -23,7 +24,7 @@ class Link(EventLink[codec.UdacityPidTelemetry]):
     NAME = spec.NAME
     SUPPLIES = spec.SUPPLIES
     ACCEPTS = spec.ACCEPTS
-    PEDAL_CAR = convert.PEDAL_CAR
+    PEDAL_CAR = UNITY_CAR
     RESTART = codec.RESET
 
     def __init__(self, options: spec.LiveOptions, *, doors: Doors = None, idle: Idle | None = None) -> None:

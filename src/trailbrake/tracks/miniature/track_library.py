@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.errors import DataError, UsageError, suggest_names
+from trailbrake.name_lists import SEED_DIGITS
 from trailbrake.tracks.miniature import layout as layouts
 from trailbrake.tracks.miniature.layout import Fork, MiniatureLayout, check_layout
 from trailbrake.tracks.miniature.track import MiniatureTrack, assemble_track
@@ -25,7 +26,6 @@ from trailbrake.user_files import is_regular_file, read_user_text
 
 _LIBRARY = Path(__file__).with_name("library")
 GENERATED_PREFIX = "gen:"  # before the seed of a random track
-_SEED_DIGITS = 18
 _MAX_TOML = 100_000  # bytes
 Array = NDArray[np.float64]
 Cell = tuple[int, int]
@@ -190,7 +190,7 @@ def load_miniature_track(name_or_path: "str | os.PathLike[str]") -> MiniatureTra
     requested = os.fspath(name_or_path)
     if requested.startswith(GENERATED_PREFIX):
         seed = requested.removeprefix(GENERATED_PREFIX)
-        if not (seed.isascii() and seed.isdigit() and len(seed) <= _SEED_DIGITS):
+        if not (seed.isascii() and seed.isdigit() and len(seed) <= SEED_DIGITS):
             raise UsageError("no such seed", where=repr(requested), expected=f"{GENERATED_PREFIX}SEED, a whole number",
                              hint=f"try {GENERATED_PREFIX}1")  # fmt: skip
         return generate_miniature_track(int(seed))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.errors import DataError, UsageError, describe_os_error
-from trailbrake.pages.rendering import THEME, escape_html, render_framed_page, write_page_file
+from trailbrake.pages.rendering import THEME, escape_html, render_framed_page, render_table, write_page_file
 from trailbrake.pages.svg_chart import CHART_STYLE, ChartFrame, find_range
 from trailbrake.user_files import parse_json, read_user_text, write_whole
 
@@ -195,7 +195,7 @@ def _build_table(rows: Sequence[Row], tracks: Sequence[str]) -> str:
         return "<p>None was judged yet.</p>"
     ranked = sorted(judged, key=lambda row: _number(row, "score") if math.isfinite(_number(row, "score")) else math.inf)
     heads = ("iteration", "M steps", "min", "crashes", *tracks)
-    body = "".join(
+    lines = (
         "<tr>" + "".join(
             f"<td>{text}</td>" for text in (
                 str(row["iteration"]), _format(_number(row, "steps") / 1e6, ".1f"),
@@ -205,8 +205,7 @@ def _build_table(rows: Sequence[Row], tracks: Sequence[str]) -> str:
         ) + "</tr>"
         for row in ranked[:MOST_ROWS]
     )  # fmt: skip
-    head = "".join(f"<th>{escape_html(text)}</th>" for text in heads)
-    return f'<div class="rows"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    return f'<div class="rows">{render_table(heads, lines)}</div>'
 
 
 def _format(value: float, form: str) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.errors import DataError
-from trailbrake.planning.road_survey import (
+from trailbrake.learning.road_survey import (
     CLOSING_DISTANCE,
     HALF_WIDTH_LIMITS,
     HEIGHT_SMOOTHING,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from trailbrake.errors import DataError
-from trailbrake.planning.edge_survey import HALF_CAR, survey_edges
+from trailbrake.learning.edge_survey import HALF_CAR, survey_edges
 from trailbrake.tracks.road import RoadColumn
 from trailbrake.tracks.track_library import load_track
 

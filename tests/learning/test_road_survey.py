@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from trailbrake.errors import DataError
-from trailbrake.planning.road_survey import survey_road
+from trailbrake.learning.road_survey import survey_road
 from trailbrake.tracks.road import RoadColumn
 from trailbrake.tracks.track_library import load_track
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from helpers.roads import circle
 
-from trailbrake.analysis.map_frames import AHEAD, HEIGHT, VIEW, WIDTH, CarPlace, MapFrames
+from trailbrake.env.map_frames import AHEAD, HEIGHT, VIEW, WIDTH, CarPlace, MapFrames
 
 YELLOW = (255, 196, 0)
 
