@@ -9,6 +9,7 @@ Source: Ross, Gordon, Bagnell, A reduction of imitation learning and structured 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -193,8 +194,8 @@ def clone_policy(
     learner = Learner(glance, options.seed, options.threads)  # first: it is soon known whether PyTorch is there
     sources = find_sources(paths)
     practice = plan_practice(sources, options) if options.rounds else []
-    data = gather_dataset(sources, glance, most=options.most, smoothing=options.smoothing, share=options.held_out,
-                  seed=options.seed, say=say)  # fmt: skip
+    gather = partial(gather_dataset, crop=glance, most=options.most, share=options.held_out, seed=options.seed, say=say)
+    data = gather(sources, smoothing=options.smoothing)
     work, todo = _TrainingState(sources, data, learner, []), options.epochs
     rounds: list[dict[str, Any]] = []
     with handle_stop_signals(stop):
@@ -206,9 +207,7 @@ def clone_policy(
             write_policy(file, ImagePolicy(glance, learner.export_layers()))
             corrected, results = run_correction_round(file, practice, number, options, say)
             rounds += results
-            more = gather_dataset(corrected, glance, most=options.most, smoothing=0.0, share=options.held_out,
-                          seed=options.seed, say=say)  # fmt: skip
-            work.data = join_datasets(work.data, more)
+            work.data = join_datasets(work.data, gather(corrected, smoothing=0.0))
             work.sources += corrected
             todo = ROUND_EPOCHS
             work.epochs += learner.fit(work.data, todo, report_progress, LEARNING_RATE * ROUND_RATE)

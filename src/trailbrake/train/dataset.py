@@ -210,21 +210,7 @@ def gather_dataset(
         chance = balance_weights(steer[usable_here])
         usable_here = np.sort(rng.choice(usable_here, most, replace=False, p=chance / chance.sum()))
         say(f"{most} of {len(steer)} rows are learned from")
-    seen = np.empty((len(usable_here), crop.height, crop.width, 3), np.uint8)
-    there = np.zeros(len(usable_here), bool)
-    done = 0
-    for number, source in enumerate(sources):
-        mine = np.flatnonzero(owner[usable_here] == number)
-        where = dict(zip(row[usable_here[mine]].tolist(), mine.tolist(), strict=True))
-        for at, data in source.read_pictures(list(where)):
-            picture = _decode_picture(data)
-            if picture is None:
-                skipped["with a damaged picture"] += 1
-                continue
-            seen[where[at]], there[where[at]] = crop_and_resize(picture, crop), True
-            done += 1
-            if done % PROGRESS_EVERY == 0:
-                say(f"{done} of {len(usable_here)} pictures")
+    seen, there = _read_pictures(sources, owner[usable_here], row[usable_here], crop, skipped, say)
     kept = usable_here[there]
     _require_rows(len(kept), skipped)
     held = held[kept]
@@ -235,6 +221,29 @@ def gather_dataset(
         list(zip(owner[kept].tolist(), row[kept].tolist(), strict=True)), [source.name for source in sources],
         +skipped,
     )  # fmt: skip
+
+
+def _read_pictures(
+    sources: Sequence[TrainingSource], owner: Ints, row: Ints, crop: CropSpec, skipped: Counter[str],
+    say: Callable[[str], None],
+) -> tuple[NDArray[np.uint8], Mask]:  # fmt: skip
+    """Return the shrunk pictures (n, height, width, 3) of rows `row` (n,) of sources `owner` (n,), and which came."""
+    seen = np.empty((len(row), crop.height, crop.width, 3), np.uint8)
+    there = np.zeros(len(row), bool)
+    done = 0
+    for number, source in enumerate(sources):
+        mine = np.flatnonzero(owner == number)
+        where = dict(zip(row[mine].tolist(), mine.tolist(), strict=True))
+        for at, data in source.read_pictures(list(where)):
+            picture = _decode_picture(data)
+            if picture is None:
+                skipped["with a damaged picture"] += 1
+                continue
+            seen[where[at]], there[where[at]] = crop_and_resize(picture, crop), True
+            done += 1
+            if done % PROGRESS_EVERY == 0:
+                say(f"{done} of {len(row)} pictures")
+    return seen, there
 
 
 def join_datasets(first: Dataset, second: Dataset) -> Dataset:
