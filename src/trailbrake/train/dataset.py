@@ -210,7 +210,7 @@ def gather_dataset(
         chance = balance_weights(steer[usable_here])
         usable_here = np.sort(rng.choice(usable_here, most, replace=False, p=chance / chance.sum()))
         say(f"{most} of {len(steer)} rows are learned from")
-    seen, there = _read_pictures(sources, owner[usable_here], row[usable_here], crop, skipped, say)
+    seen, there = _read_pictures(sources, np.column_stack([owner, row])[usable_here], crop, skipped, say)
     kept = usable_here[there]
     _require_rows(len(kept), skipped)
     held = held[kept]
@@ -224,10 +224,10 @@ def gather_dataset(
 
 
 def _read_pictures(
-    sources: Sequence[TrainingSource], owner: Ints, row: Ints, crop: CropSpec, skipped: Counter[str],
-    say: Callable[[str], None],
-) -> tuple[NDArray[np.uint8], Mask]:  # fmt: skip
-    """Return the shrunk pictures (n, height, width, 3) of rows `row` (n,) of sources `owner` (n,), and which came."""
+    sources: Sequence[TrainingSource], places: Ints, crop: CropSpec, skipped: Counter[str], say: Callable[[str], None]
+) -> tuple[NDArray[np.uint8], Mask]:
+    """Return the shrunk pictures (n, height, width, 3) of `places` (n, 2), source and row, and which of them came."""
+    owner, row = places.T
     seen = np.empty((len(row), crop.height, crop.width, 3), np.uint8)
     there = np.zeros(len(row), bool)
     done = 0
