@@ -1,6 +1,7 @@
 """docs/flags.md: the flags of every verb, as the command line itself knows them, each written once."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from inspect import Parameter
 from typing import Any, NamedTuple
@@ -13,9 +14,8 @@ from trailbrake.sims import registry
 
 INTRODUCTION = """# Flags
 
-Generated from the command line; do not edit. What the verbs do: [cli.md](cli.md). In brackets: the default. A switch
-that is on has a form `--no-...` that turns it off. `--json` prints the result of most verbs as JSON. Flags that several
-verbs have are in the groups at the end, and each verb names the groups that it takes.
+Generated from the command line; do not edit. What the verbs do: [cli.md](cli.md). In brackets: the default; `--no-...`
+turns off a switch that is on. Most verbs have `--json`. Flags of several verbs are at `every VERB`, or at the end.
 """
 LIVE_VERBS = ("drive", "learn car", "learn track", "watch")
 SEVERAL, LIVE = "Flags of several verbs", "Live flags"
@@ -35,24 +35,44 @@ class Group(NamedTuple):
 def page() -> str:
     """Return docs/flags.md."""
     verbs, places = collect_rows()
-    shared = {row: frozenset(found) for row, found in places.items() if len(found) > 1}
+    heads = dict.fromkeys(verb.rpartition(" ")[0] for verb in verbs if " " in verb)
+    families = {f"every {head}": [verb for verb in verbs if verb.rpartition(" ")[0] == head] for head in heads}
+    families = {title: members for title, members in families.items() if len(members) > 1}
+    of_families = {frozenset((verb, "") for verb in members): title for title, members in families.items()}
+    rows_by_verb = {verb: frozenset((row, place[1]) for row, found in places.items() for place in found
+                                    if place[0] == verb) for verb in verbs}  # fmt: skip
+    rows_of: dict[str, list[str]] = {}  # rows of a section that stand there alone
+    shared: dict[str, frozenset[Place]] = {}
+    for row, found in places.items():
+        alike = len({rows_by_verb[verb] for verb, _ in found}) == 1 and not any(sim for _, sim in found)
+        family = of_families.get(frozenset(found))
+        for title in [family] if family else dict(found) if alike else ():
+            rows_of.setdefault(title, []).append(row)
+        if len(found) > 1 and not alike and not family:
+            shared[row] = frozenset(found)
     groups = list(group_rows(shared, verbs))
-    sections: dict[str, list[str]] = {}  # verbs by what stands below their heading
-    for verb in verbs:
-        lines = [row for row, found in places.items() if found == [(verb, "")]]
+    taken = {verb: dict.fromkeys(text for group in groups for text in describe_taken(group, verb)) for verb in verbs}
+    for title, members in families.items():
+        taken[title] = {text: None for text in taken[members[0]] if all(text in taken[verb] for verb in members)}
+        for verb in members:
+            taken[verb] = {text: None for text in taken[verb] if text not in taken[title]}
+    sections: dict[str, list[str]] = {}  # titles by what stands below them
+    for title in sorted([*families, *verbs], key=lambda title: families.get(title, [title])[0]):
+        lines = rows_of.get(title, [])
         for sim in registry.simulator_names():
-            own = [row for row, found in places.items() if found == [(verb, sim)]]
+            own = [row for row, found in places.items() if found == [(title, sim)]]
             lines += [f"\nWith `--sim {sim}`:\n", *own] if own else []
-        taken = dict.fromkeys(text for group in groups for text in describe_taken(group, verb))
-        lines += [f"\nAlso: {'; '.join(taken)}."] if taken else []
+        lines += [f"\nAlso: {'; '.join(taken[title])}."] if taken[title] else []
         if lines:
-            sections.setdefault("\n".join(lines).strip(), []).append(verb)
+            sections.setdefault("\n".join(lines).strip(), []).append(title)
     parts = [INTRODUCTION]
     parts += [f"## {'; '.join(join_verbs(alike, verbs))}\n\n{body}\n" for body, alike in sections.items()]
-    live = [group for group in groups if group.is_live]
-    parts.append(f"## {LIVE}\n\nOf {', '.join(join_verbs(LIVE_VERBS, verbs))}, by simulator.\n")
-    for group in [*live, *(group for group in groups if not group.is_live)]:
-        rows = [row + describe_extra(group, found, verbs) for row, found in group.rows.items()]
+    parts.append(f"## {LIVE}\n\nOf {', '.join(join_verbs(LIVE_VERBS, verbs))}.\n")
+    for group in sorted(groups, key=lambda group: not group.is_live):
+        again = Counter(row.split("`")[1] for row in group.rows)
+        is_unclear = {row: again[row.split("`")[1]] > 1 or (not group.is_live and any(sim for _, sim in found))
+                      for row, found in group.rows.items()}  # fmt: skip
+        rows = [row + describe_extra(group, found, verbs) * is_unclear[row] for row, found in group.rows.items()]
         parts.append("\n".join([f"{'###' if group.is_live else '##'} {group.title}\n", *rows]) + "\n")
     return "\n".join(parts)
 
@@ -106,14 +126,14 @@ def live_sims(places: Iterable[Place]) -> tuple[str, ...]:
 
 def describe_taken(group: Group, verb: str) -> Iterator[str]:
     """Yield what a verb takes of a group: the group, or some of its flags."""
-    title = LIVE if group.is_live else group.title
+    names = [row.split("`")[1] for row, found in group.rows.items() if any(place[0] == verb for place in found)]
+    is_common = any(place[0] == verb for place in group.common)
+    title = LIVE if group.is_live and (is_common or len(names) < len(group.rows)) else group.title
     anchor = re.sub(r"[^a-z0-9_ -]", "", title.lower()).replace(" ", "-")
     link = f"[{'shared' if title == SEVERAL else title[0].lower() + title[1:]}](#{anchor})"
-    if any(place[0] == verb for place in group.common):
+    if is_common or (names and len(names) == len(group.rows)):
         yield link
-        return
-    names = [row.split("`")[1] for row, found in group.rows.items() if any(place[0] == verb for place in found)]
-    if names:
+    elif names:
         yield ", ".join(f"`{name}`" for name in dict.fromkeys(names)) + f" ({link})"
 
 
@@ -166,7 +186,7 @@ def _rows(verb: App) -> list[str]:
 def _name(argument: Any) -> str:
     names = [name for name in argument.names if name not in argument.negatives]
     words = ", ".join(f"`{name}`" for name in names if not name.startswith("--empty-"))
-    return " ".join([words, " or ".join(argument.get_choices() or ())]).rstrip()
+    return " ".join([words, "|".join(argument.get_choices() or ())]).rstrip()
 
 
 def _default(argument: Any) -> str:
@@ -176,7 +196,7 @@ def _default(argument: Any) -> str:
     if argument.is_flag():
         return " [on]" if value else ""
     if argument.required:
-        return " [must be given]"
+        return " [required]"
     if isinstance(value, float):
         return f" [`{value:g}`]"
     return "" if value in (None, "", (), Parameter.empty) else f" [`{value}`]"
