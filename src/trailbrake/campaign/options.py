@@ -8,11 +8,11 @@ class CampaignOptions:
     """How a campaign runs.
 
     Attributes:
-        jobs: cases to run at a time, each in a process; 0 = one per two cores.
-        on: where cases run: left out, on this machine (see --jobs); ray = on the Ray cluster of this machine or a new
-            one; ray://HOST:PORT = on another; see docs/scale.md.
-        again: run cases again whose results are there.
-        patience: wall time after which a case that does not end is given up, s.
+        jobs: cases at a time, each in a process; 0 = one per two cores.
+        on: where cases run: default this machine; ray = this machine's Ray cluster or a new one; ray://HOST:PORT =
+            another; see docs/scale.md.
+        again: run finished cases again.
+        patience: s of wall time after which a case is given up.
     """
 
     jobs: int = 0

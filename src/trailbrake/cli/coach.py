@@ -43,10 +43,10 @@ def coach(
     """Coach your own laps: your best, what your car could do on that road, and what to change first.
 
     Args:
-        drives: recordings of one person in one car on one road: files, folders of them, runs by id, `last` or `best`;
-            laps of other tools as well.
+        drives: recordings of one person in one car on one road: files, folders, runs by id, `last`, `best`; laps of
+            other tools too.
         options: road, car and page.
-        history: list the sessions that were coached: times, what was worked on, and what it has gained since.
+        history: list the coached sessions: times, what was worked on, and what it has gained.
         open: open the page in the browser.
         json: print one JSON object on stdout.
     """

@@ -39,11 +39,11 @@ def compare(
     With one recording its laps are compared with its best one; with several, the best lap of each.
 
     Args:
-        drives: recordings: files, or runs by id, `last`, `previous` or `best`; DRIVE#3 takes its lap 3. Files can also
-            be laps that other tools have logged: MoTeC, iRacing, RaceChrono and others.
-        reference: which of them the others are compared with, 1 for the first; 0 = the fastest.
-        out: the page to write; default beside the first recording, as NAME_compare.html.
-        png: also a picture to write; needs matplotlib.
+        drives: files, or runs by id, `last`, `previous`, `best`; DRIVE#3 takes its lap 3. Laps of other tools too:
+            MoTeC, iRacing, RaceChrono and others.
+        reference: which one the others are compared with, from 1; 0 = the fastest.
+        out: the page; default NAME_compare.html beside the first recording.
+        png: also write a picture; needs matplotlib.
         page: write the page.
         open: open the page in the browser.
         json: print one JSON object on stdout.

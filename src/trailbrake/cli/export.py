@@ -23,10 +23,10 @@ def export(recording: str, *, format: Format = "csv", out: Path | None = None, j
     recording.
 
     Args:
-        recording: the recording, an .mcap file or a run by its id, `last` or `best`; the first file of a long drive
-            stands for all its files. Or laps that another tool has logged.
+        recording: an .mcap file, or a run by its id, `last`, `best`; the first file of a long drive stands for all. Or
+            laps of another tool.
         format: the format to write.
-        out: the file or folder to write; default: CSV to standard output, files beside the recording.
+        out: file or folder; default: CSV to standard output, others beside the recording.
         json: print one JSON object on stdout; needs --out for CSV.
     """
     from trailbrake.driving.drive_files import open_drive

@@ -15,10 +15,10 @@ def export_fmu(
     its gains are parameters. It runs in the Python that loads it, which must have trailbrake installed.
 
     Args:
-        driver: a driver's name, or FILE.py, or FILE.py:Class.
+        driver: a driver's name, FILE.py or FILE.py:Class.
         track: what it plans for; a parameter of the FMU.
         car: whose model it plans with; a parameter of the FMU.
-        out: the file to write, or a folder; default: the present one.
+        out: file or folder to write.
         json: print one JSON object on stdout.
     """
     from trailbrake.drivers.loading.fmu_export import NEEDED_PYTHON

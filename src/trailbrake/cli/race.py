@@ -25,7 +25,7 @@ def race(
     """Run a race day: entries over a schedule of races, unattended; results go to a database.
 
     Args:
-        file: a TOML file with entries, schedule and rules; see docs/race.md. Without it the flags say who and where.
+        file: a TOML file with entries, schedule and rules, see docs/race.md; else the flags say who and where.
         options: the day in flags.
         running: how to run it.
         json: print one JSON object on stdout.
@@ -62,10 +62,10 @@ def leaderboard(
     """Show a season's leaderboard.
 
     Args:
-        db: the file with the results; default races.sqlite in the folder of recordings.
-        season: which one; default: that of the newest day.
+        db: file of the results; default races.sqlite in the folder of recordings.
+        season: default: that of the newest day.
         day: only this day.
-        html: write it as a page to this file.
+        html: also write it as a page to this file.
         open: open that page in the browser.
         json: print one JSON object on stdout.
     """

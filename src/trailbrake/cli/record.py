@@ -68,14 +68,14 @@ def build_record_command(simulator: AnySimulator, *, requested: bool) -> Callabl
     With an output or a YAML file it is a table; without, a recording with a report, and every datagram as it came.
 
     Args:
-        port: UDP port to listen on.
+        port: UDP port.
         output: the table's file.
         sim: whose wire.
         live: listen to the game, or to a `trailbrake serve`.
-        source: read a recorded session of this simulator instead: a raw recording or a table.
+        source: read a recorded session of this simulator: a raw recording or a table.
         out: folder for the recording.
-        seconds: of wall time to listen; 0 = until stopped.
-        camera: window:TITLE records the game's window too, as `drive --camera` takes it.
+        seconds: s of wall time; 0 = until stopped.
+        camera: window:TITLE records the game's window too, as `drive --camera`.
         json: print one JSON object on stdout.
     """
     return record

@@ -40,16 +40,16 @@ def replay(
     and `trailbrake compare` shows where the answers differ.
 
     Args:
-        file: a raw recording or a table of a simulator that sends datagrams; or a recording: an .mcap file, or a run by
-            its id, `last` or `best`.
+        file: a raw recording or a table of a simulator that sends datagrams; or an .mcap file, or a run by its id,
+            `last`, `best`.
         page: the live page.
         to: the receiver, HOST:PORT.
-        pace: 1 as it was recorded, 2 twice as fast, and so on; max: as fast as a receiver on this machine can follow.
+        pace: 1 as recorded, 2 twice as fast, ...; max: as fast as a receiver on this machine can follow.
         loops: how often; 0 = until stopped.
-        rate: rows per second of a table without a column of time; 0 = 60.
+        rate: rows a second of a table without a column of time; 0 = 60.
         driver: of the open-loop replay: a name, or FILE.py.
         config: its file of gains.
-        gain: KEY=VALUE, one of its gains; repeatable.
+        gain: one of its gains, KEY=VALUE; repeatable.
         track: the road that it plans on; default that of the recording.
         car: the car that it plans with; default that of the recording.
         out: the page, or the recording of the driver's answers; default beside the recording.

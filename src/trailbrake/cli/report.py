@@ -13,11 +13,11 @@ def report(
     """Write the report of a recording: one HTML file that needs no network.
 
     Args:
-        recording: the recording, an .mcap file or a run by its id, `last` or `best`; the first file of a long drive
-            stands for all its files. Or a recorded session of a simulator, such as a table of Forza packets, or laps
-            that another tool has logged: MoTeC, iRacing, RaceChrono and others.
+        recording: an .mcap file, or a run by its id, `last`, `best`; the first file of a long drive stands for all. Or
+            a recorded session of a simulator, such as a table of Forza packets, or laps of another tool: MoTeC,
+            iRacing, RaceChrono and others.
         out: where to write; default beside the recording.
-        rate: rows per second of a table without a column of time; 0 = 60.
+        rate: rows a second of a table without a column of time; 0 = 60.
         open: open the report in the browser.
         json: print one JSON object on stdout.
     """

@@ -41,12 +41,12 @@ def runs(
         simulator: only runs of this simulator.
         track: only runs on this track.
         car: only runs of this car.
-        driver: only runs whose driver has this in its name.
+        driver: only runs whose driver's name contains this.
         tag: only runs with this tag.
-        run: only this run, with its drive as data: an id or a part of it, `last` or `best`.
-        add_tag: gives --run a tag; repeatable.
-        remove_tag: takes a tag from --run; repeatable.
-        limit: rows at most; 0 = all.
+        run: only this run, with its drive as data: an id or a part of it, `last`, `best`.
+        add_tag: give --run a tag; repeatable.
+        remove_tag: take a tag from --run; repeatable.
+        limit: most rows; 0 = all.
         folder: of the recordings; default that of drives.
         rebuild: read every recording again.
         json: print one JSON object on stdout.

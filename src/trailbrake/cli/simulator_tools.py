@@ -142,10 +142,10 @@ def layout_wire_fields(
 
 
 Command = Callable[..., int]
-SecondsFlag = Annotated[float, Parameter(help="how long to watch; 0 = until stopped, once where there is no terminal")]
+SecondsFlag = Annotated[float, Parameter(help="s to watch; 0 = until stopped, once without a terminal")]
 
 
-OutFlag = Annotated[Path | None, Parameter(help="file for the findings; trailbrake-verify-NAME.md in this folder")]
+OutFlag = Annotated[Path | None, Parameter(help="the findings; default trailbrake-verify-NAME.md in this folder")]
 
 
 class _ToolVerb(NamedTuple):

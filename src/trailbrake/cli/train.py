@@ -30,7 +30,7 @@ def clone(
     """Learn to drive by pictures from recorded drives; `drive --driver policy:FILE` drives the policy.
 
     Args:
-        folders: recordings (.mcap), folders with driving_log.csv, and folders with either in them.
+        folders: recordings (.mcap), folders with driving_log.csv, and folders of these.
         options: how.
         sweep: several policies with other seeds and settings.
         open: open the report in the browser.

@@ -11,12 +11,12 @@ class CoachOptions:
     """What `trailbrake coach` is to do.
 
     Attributes:
-        track: the road: a track's name or file; left out: the one that the recordings name, else the road of the laps.
-        car: the car: a car's name or file; left out: it is learned from the laps.
-        width: m, of a road that is made from the laps, edge to edge, with their line in the middle.
-        limit: plan the limit lap by optimal control and drive it: minutes, once for a car and a road; needs the extra
-            `limit` for the line. Without, the limit is that of the default line, and is not driven.
-        out: the page to write; default beside the first recording, as NAME_coach.html.
+        track: a track's name or file; left out: the one that the recordings name, else the road of the laps.
+        car: a car's name or file; left out: learned from the laps.
+        width: m, of a road made from the laps, edge to edge around their line.
+        limit: plan the limit lap by optimal control (extra `limit`) and drive it: minutes, once for a car and a road.
+            Off: the limit of the default line, not driven.
+        out: the page; default NAME_coach.html beside the first recording.
         page: write the page.
     """
 

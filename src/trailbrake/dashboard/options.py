@@ -13,10 +13,10 @@ class PageAccess:
     """Who sees the live page.
 
     Attributes:
-        watch_host: serve the page to other devices too, at this address of this machine; 0.0.0.0: at each of them. They
-            need the printed address, which contains a token.
-        watch_control: other devices may also drive by hand, pause, replay and change gains; without it they only watch.
-        open: open the page in the browser: the live page, or without `--watch` the one that is written.
+        watch_host: serve the page to other devices too, at this address of this machine; 0.0.0.0: at each. They need
+            the printed address, which has a token.
+        watch_control: let other devices drive by hand, pause, replay and change gains; else they only watch.
+        open: open the live page in the browser, or without `--watch` the written one.
     """
 
     watch_host: str = ""
@@ -32,9 +32,8 @@ class PageOptions(PageAccess):
     """The live page of a drive or of a served world.
 
     Attributes:
-        watch: show the first car as a live page in a browser; a drive runs in real time. The keys of `--driver manual`
-            work there.
-        watch_port: the page's port; 0 = any free one.
+        watch: show the first car on a live page in a browser, in real time. The keys of `--driver manual` work there.
+        watch_port: of the page; 0 = any free one.
     """
 
     watch: bool = False
@@ -47,13 +46,13 @@ class WatchOptions(PageAccess):
 
     Attributes:
         sim: whose wire.
-        track: the road to draw: a track's name or file; without one the page shows where the car has been.
+        track: the road to draw, a name or file; without one the page shows where the car has been.
         port: of the page; 0 = any free one.
         seconds: of wall time; 0 = until stopped.
-        camera: window:TITLE shows the game's window on the page too, as `drive --camera` takes it.
-        signals: names of docs/signals.md to show too, or patterns as `forza.*`; `all` for every signal.
+        camera: window:TITLE shows the game's window on the page too, as `drive --camera`.
+        signals: names of docs/signals.md to show too, patterns as `forza.*`, or `all`.
         coach: coach the person who drives, by a session of `trailbrake coach --history`: its date or how that begins,
-            or `last`; without a value the newest one of this road and car.
+            or `last`; without a value the newest of this road and car.
     """
 
     sim: str = "forza"
@@ -71,8 +70,8 @@ class ReplayPageOptions(PageOptions):
 
     Attributes:
         seconds: of wall time; 0 = until stopped.
-        coach: show the limit lap's car as a ghost, and the coach's times and hints, of a session of `trailbrake coach
-            --history`: its date or how that begins, or `last`; without a value the newest one of this road and car.
+        coach: show the limit car as a ghost, and the coach's times and hints, of a session of `trailbrake coach
+            --history`: its date or how that begins, or `last`; without a value the newest of this road and car.
     """
 
     seconds: float = 0.0

@@ -13,17 +13,16 @@ class WorldOptions:
     """An embedded world to serve.
 
     Attributes:
-        track: a track's name or file, or gen:SEED for a random circuit; with @wet behind it, in the wet. Not named:
+        track: a track's name or file, or gen:SEED for a random circuit; with @wet behind it, in the wet. Default:
             hartmoor, on public roads lakeside, in the miniature world clover.
-        car: a car's name or file, or random:SEED. Not named: gt3, on public roads hatchback. The miniature world has
-            one.
-        seed: seed of the world: where parked cars stand in the miniature world; nothing else is random yet.
-        seconds: serve for so many seconds of wall time; 0 = until stopped.
-        speed: `real` time, or as fast as the machine and the clients allow (`max`); left out: what suits the simulator.
-        view: the view from the first car: page publishes it for `drive --live --camera world`, window also shows it
-            in a window, which `--camera window:TITLE` can capture.
+        car: a car's name or file, or random:SEED. Default: gt3, on public roads hatchback. The miniature world has one.
+        seed: of the world: where parked cars stand in the miniature world.
+        seconds: s of wall time to serve; 0 = until stopped.
+        speed: `real` time, or as fast as machine and clients allow (`max`); default: what suits the simulator.
+        view: the first car's view: page publishes it for `drive --live --camera world`, window also shows a window for
+            `--camera window:TITLE`.
         world: changes during the drive, KEY=VALUE; repeatable: grip, grip_lap, rain_after, rain_seconds, fuel_rate, see
-            docs/evaluate.md; slipstream, see docs/racing.md. car and track take the place of --car and --track.
+            docs/evaluate.md; slipstream, see docs/racing.md. car, track: in place of --car, --track.
     """
 
     track: str = ""
@@ -43,9 +42,9 @@ class PadCheckOptions:
         sim: whose wire.
         track: the embedded world's track.
         car: the embedded world's car.
-        live: check the real game (or a served world) instead of the embedded world.
-        pad: with --live, how the controls go out, as `drive --live` takes it.
-        listen: with --live, where telemetry comes in; left out: the simulator's usual place.
+        live: check the real game, or a served world.
+        pad: with --live, as of `drive --live`.
+        listen: with --live, where telemetry comes in; default: the simulator's usual place.
     """
 
     sim: str = "forza"

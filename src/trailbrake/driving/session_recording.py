@@ -57,7 +57,7 @@ def record_session(
         output: the table's file.
         source: a recorded session to read instead of listening.
         out: folder for our recording; asks for one beside a table.
-        seconds: of wall time to listen; 0 = until stopped.
+        seconds: s of wall time; 0 = until stopped.
         camera: pictures for our recording, as `drive --camera` takes it; not of a file.
         say: takes lines for the user.
 

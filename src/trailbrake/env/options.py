@@ -39,7 +39,7 @@ class Vary:
     """Domain randomisation: what varies from episode to episode, each number uniform and drawn for each car.
 
     Attributes:
-        mass: least and greatest factor on the mass of the car.
+        mass: least and greatest factor on the car's mass.
         grip: least and greatest factor on the friction of its tyres.
         stiffness: least and greatest factor on the slip stiffness of its tyres.
         delay: greatest number of steps by which controls lag behind actions.

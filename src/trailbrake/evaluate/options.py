@@ -12,23 +12,23 @@ class EvaluationOptions:
 
     Attributes:
         sims: whose wires.
-        cars: the cars of the embedded world: names, files, random:SEED.
-        tracks: the tracks of the embedded world: names, files, gen:SEED.
+        cars: of the embedded world: names, files, random:SEED.
+        tracks: of the embedded world: names, files, gen:SEED.
         drivers: who drives: names, FILE.py, FILE.py:Class.
         seeds: of the embedded world: 0,1,2 or 0-2.
-        laps: how many laps a cell drives, the first from rest; an open road is driven once.
-        seconds: simulator time after which a cell is over; 0 = 300 s a lap.
-        believed_car: the car file that drivers get instead of the world's: a name or a file, with {car}, {track} and
-            {sim} in it where each has its own; unknown = none. Left out: the world's.
-        believed_track: the map that they get, likewise. Left out: the world's.
-        condition: changes of the world, KEY=VALUE with commas between, see docs/evaluate.md; once for each condition;
-            none = no change.
-        host: options of the embedded simulator, KEY=VALUE as `serve` takes them.
+        laps: laps of a cell, the first from rest; an open road is driven once.
+        seconds: s of simulator time at most in a cell; 0 = 300 a lap.
+        believed_car: the car that drivers get: a name or file, with {car}, {track} and {sim} in it where each has its
+            own; unknown = none; default: the world's.
+        believed_track: the map that they get, likewise.
+        condition: changes of the world, KEY=VALUE with commas, see docs/evaluate.md; once for each condition; none = no
+            change.
+        host: options of the embedded simulator, KEY=VALUE as of `serve`.
         config: a TOML file with gains for the drivers.
         gain: constants of the drivers, KEY=VALUE; repeatable.
-        reference_driver: whose laps the others' are compared with; left out: the same driver with the world's own car
+        reference_driver: whose laps the others' are compared with; default: the same driver with the world's own car
             and track.
-        reference_host: options of the embedded simulator for the reference; left out: those of the cell.
+        reference_host: options of the embedded simulator for the reference; default: those of the cell.
     """
 
     sims: str = "assetto"
@@ -53,14 +53,14 @@ class EvaluationRunOptions(CampaignOptions):
     """How to run an evaluation.
 
     Attributes:
-        out: folder of the results, one file per finished cell: what is there already is not driven again. Default
-            evaluation in the folder of recordings.
-        any_version: take results that another version of trailbrake has driven; else its cells are driven again.
+        out: folder of the results, one file per finished cell, which is not driven again. Default: evaluation in the
+            folder of recordings.
+        any_version: take results of another version of trailbrake; else its cells are driven again.
         record: keep a recording of each cell.
         files_only: drive nothing; compare the believed car files with the cars.
-        check: a result file of a suite: its cells are driven again, and their laps compared with it.
-        scenes: how many scenes of each class of a suite of overtaking, the first; 0 = all.
-        board: result files of a suite, once for each: their drivers are ranked together, and nothing is driven.
+        check: a result file of a suite whose cells are driven again and compared.
+        scenes: the first scenes of each class of a suite of overtaking; 0 = all.
+        board: result files of a suite, once for each, whose drivers are ranked; nothing is driven.
     """
 
     out: Path | None = None

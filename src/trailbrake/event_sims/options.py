@@ -57,11 +57,11 @@ class EventServeOptions:
     """Options of `serve` for a simulator that calls its agent.
 
     Attributes:
-        connect: the agent to call, HOST:PORT: the agent is the server.
+        connect: HOST:PORT to call: the agent is the server.
         laps: laps until it ends; 0 = until stopped.
         pace: `real`: the world does not wait for the agent; `lockstep`: a command advances it by 0.02 or 0.04 s.
         dialect: of Socket.IO, `auto` detects it.
-        patience: seconds of wall time to wait for the agent's answer before hanging up.
+        patience: s of wall time to wait for the agent's answer.
     """
 
     connect: str = AGENT_ADDRESS
@@ -76,11 +76,11 @@ class BrowserServeOptions:
     """Options of `serve` for a simulator that has a build for the browser too.
 
     Attributes:
-        connect: the agent to call, HOST:PORT: the agent is the server.
+        connect: HOST:PORT to call: the agent is the server.
         laps: laps until it ends; 0 = until stopped.
         pace: `real`: the world does not wait for the agent; `lockstep`: a command advances it by 0.02 or 0.04 s.
-        dialect: of Socket.IO, `auto` detects it; `bare` is the build for the browser, which has a dialect of its own.
-        patience: seconds of wall time to wait for the agent's answer before hanging up.
+        dialect: of Socket.IO, `auto` detects it; `bare`: the browser's build with its own.
+        patience: s of wall time to wait for the agent's answer.
     """
 
     connect: str = AGENT_ADDRESS
@@ -97,7 +97,7 @@ class EventLiveOptions:
     Attributes:
         listen: where to wait for the simulator, HOST:PORT.
         wait: seconds to wait for it.
-        origin: web page that may be the simulator, as http://localhost:8000; programs need none.
+        origin: a web page that may be the simulator, as http://localhost:8000; programs need none.
     """
 
     listen: str = AGENT_ADDRESS
@@ -132,10 +132,10 @@ class EventRecordOptions:
 
     Attributes:
         listen: where the simulator calls, HOST:PORT.
-        connect: the agent, HOST:PORT: start it on another port than usual.
-        raw: file for every message of both, as it came.
+        connect: the agent's HOST:PORT: start it on another port than usual.
+        raw: file for every message of both.
         verbose: print each event.
-        origin: web page that may be the simulator, as http://localhost:8000; programs need none.
+        origin: a web page that may be the simulator, as http://localhost:8000; programs need none.
     """
 
     listen: str = AGENT_ADDRESS

@@ -9,23 +9,23 @@ class LearnOptions:
     """A road to map.
 
     Attributes:
-        source: what to map instead of driving: a recording of `survey`, laps that anybody has driven, or a GPX or KML
-            file; repeatable: the road is that of the first, its edges where the cars of all have been.
+        source: map this instead of driving: a recording of `survey`, any laps, or a GPX or KML file; repeatable: the
+            road of the first, with edges where the cars of all have been.
         sim: whose wire to drive through.
-        track: the embedded world's track, which the map does not look at; not named: serpent_pass. A real game has its
-            own; then this is only the name of the files.
-        car: the embedded world's car; not named: hatchback.
+        track: the embedded world's track, which mapping does not read; default serpent_pass. Live, only the name of the
+            files.
+        car: the embedded world's car; default hatchback.
         driver: who drives.
-        left_edge: a recording of a slow drive along the left edge of the road, the left wheels on its line; with
-            `right_edge` in place of `source`, for wires that do not supply where the road is.
+        left_edge: a recording of a slow drive with the left wheels on the road's left edge; with `right_edge` in place
+            of `source`, for wires that do not supply the place on the road.
         right_edge: the same along the right edge, in the same direction.
-        width: m, the road's width from edge to edge where the simulator does not tell the place across it.
-        metres: stop after so many metres; 0 = back at the start, at the end of an embedded road, or when stopped.
+        width: m, the road's width where the simulator does not supply the place across it.
+        metres: m to drive; 0 = to the start again, the end of an embedded road, or until stopped.
         live: drive the real game instead of the embedded world.
         config: a TOML file with gains for the driver.
         gain: constants of the driver, KEY=VALUE, over those of the file; repeatable.
-        host: options of the embedded simulator, KEY=VALUE as `serve` takes them.
-        out: the track file to write; default TRACK_map.csv, live SIM_map.csv, or that of the recording's name.
+        host: options of the embedded simulator, KEY=VALUE as of `serve`.
+        out: the track file; default TRACK_map.csv, live SIM_map.csv, or by the recording's name.
         verify: drive laps with the car file before it is written, and lower its grip until the car stays on the road.
         again: drive again what an earlier learning has driven.
     """
@@ -59,19 +59,19 @@ class LearnCarOptions:
     """A car to learn.
 
     Attributes:
-        source: recordings to learn from instead of driving: by anybody, of one car; repeatable.
+        source: recordings of one car, by any driver, to learn from instead of driving; repeatable.
         sim: whose wire to drive through.
-        track: the embedded world's track; not named: pinegrove. Live, the game's own.
-        map: the road as the drivers know it, a track file as `learn track` makes one; left out: the track itself.
-        car: the embedded world's car, which nothing of this reads; not named: hatchback.
-        seconds: of driving, at most.
-        programme: s of it for the test programme, before the laps.
-        laps: stages of laps with what was learned so far, 0 to 3.
-        verify: drive laps with the file at last, and lower its grip until the car stays on the road in them.
+        track: the embedded world's track; default pinegrove. Live, the game's own.
+        map: the road as drivers know it, a track file as of `learn track`; default: the track itself.
+        car: the embedded world's car, which learning does not read; default hatchback.
+        seconds: s of driving at most.
+        programme: s of these for the test programme, before the laps.
+        laps: stages of laps with what was learned, 0 to 3.
+        verify: at the end, drive laps with the file and lower its grip until the car stays on the road.
         live: drive the real game instead of the embedded world.
-        host: options of the embedded simulator, KEY=VALUE as `serve` takes them.
-        world: properties of the embedded world, KEY=VALUE as `drive` takes them.
-        out: the car file to write; the report is beside it, as .html. Default TRACK_learned.toml, else learned.toml.
+        host: options of the embedded simulator, KEY=VALUE as of `serve`.
+        world: properties of the embedded world, KEY=VALUE as of `drive`.
+        out: the car file; its report is beside it, as .html. Default TRACK_learned.toml, else learned.toml.
         again: drive again what an earlier learning has driven.
     """
 

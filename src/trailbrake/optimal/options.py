@@ -15,16 +15,15 @@ class LineOptions:
     Attributes:
         track: a track's name or file, or gen:SEED.
         car: a car's name or file.
-        step: m between the stages of the optimal control problem; 1 to 15.
-        margin: m that the car's side keeps off the road's edge or, with kerbs, off the end of a kerb.
-        kerbs: whether the outer wheels may use the kerbs. The inner ones stay on the road, so that a lap counts.
-        starts: first guesses to try on a coarse mesh, 1 to 3; the quickest is refined.
-        check: whether to replay the controls in a plant at steps below 1 ms, and to time the minimum-curvature line
-            under the same model.
-        fresh: whether to solve again what is kept from an earlier call with the same settings.
-        out: the line file; its report is beside it. Drives on this track with this car use the line without being given
-            the file.
-        report: whether to write the report.
+        step: m between stages of the optimal control problem, 1 to 15.
+        margin: m from the car's side to the road's edge or, with kerbs, to a kerb's end.
+        kerbs: let the outer wheels use the kerbs; the inner ones stay on the road, so that a lap counts.
+        starts: first guesses on a coarse mesh, 1 to 3; the quickest is refined.
+        check: replay the controls in a plant at steps below 1 ms, and time the minimum-curvature line under the same
+            model.
+        fresh: solve again what an earlier call with the same settings has kept.
+        out: the line file; its report is beside it. Drives on this track with this car use the line without the file.
+        report: write the report.
     """
 
     track: str = "hartmoor"

@@ -94,7 +94,7 @@ class HeatJob(msgspec.Struct, frozen=True, kw_only=True):
         folder: where programs run.
         out: where recordings and the result go.
         names: of the recordings, one per place of the grid.
-        report: whether to write a report of each recording.
+        report: write a report of each recording.
         retired: by place of the grid.
     """
 

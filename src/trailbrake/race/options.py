@@ -15,10 +15,10 @@ class DayRunOptions(CampaignOptions):
     """How to run a race day.
 
     Attributes:
-        db: the file with the results; default races.sqlite in the folder of recordings.
-        out: folder for recordings, reports and logs; default SEASON/DAY beside the results.
-        check: run heats again whose results are there, and compare: the exit code is 1 where a result is another one.
-        report: whether to write a report of each recording.
+        db: file of the results; default races.sqlite in the folder of recordings.
+        out: folder of recordings, reports and logs; default SEASON/DAY beside the results.
+        check: run finished heats again and compare: exit code 1 where a result differs.
+        report: write a report of each recording.
     """
 
     db: Path | None = None
@@ -33,19 +33,19 @@ class RaceDayOptions:
     """A race day in a few words.
 
     Attributes:
-        entry: who races; once for each. A driver's name, FILE.py, FILE.py:Class, policy:FILE, or a command line with
+        entry: who races; repeatable. A driver's name, FILE.py, FILE.py:Class, policy:FILE, or a command line with
             {port} in it.
-        track: where; once for each track. A track's name or file, or gen:SEED.
-        sim: whose wire the races go through.
+        track: where; repeatable. A track's name or file, or gen:SEED.
+        sim: whose wire.
         car: a car's name or file.
-        cars: how many entries share a track at a time, where the wire allows more than 1.
+        cars: entries that share a track at a time, where the wire allows more than 1.
         laps: of each race.
         races: on each track.
-        seed: of the first race; each further race has one more.
-        host: options of the embedded simulator, KEY=VALUE as `serve` takes them: --host look=A.
-        season: the days of one leaderboard have the same.
-        day: the day's name; default: today's date.
-        score: what gets the points: the best lap of the day on each track, or the place in each race.
+        seed: of the first race; each further one has one more.
+        host: options of the embedded simulator, KEY=VALUE as of `serve`: --host look=A.
+        season: the same for the days of one leaderboard.
+        day: its name; default: today's date.
+        score: what gets points: the best lap of the day on each track, or the place in each race.
     """
 
     entry: tuple[str, ...] = ()

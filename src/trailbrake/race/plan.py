@@ -27,7 +27,7 @@ class RaceRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         patience: s of wall time that one answer may take. Who takes longer hangs, and is out of that race.
         start: s of wall time that an entry may take to get ready, its first answer included.
         wall: s of wall time that a race may take as a whole.
-        score: what gets the points: the best lap of the day on each track, or the place in each race.
+        score: what gets points: the best lap of the day on each track, or the place in each race.
         points: for the first, the second, and so on.
     """
 
@@ -122,12 +122,12 @@ class RaceDayPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     Attributes:
         entries: who races.
         schedule: where, in order.
-        season: the days of one leaderboard have the same.
+        season: the same for the days of one leaderboard.
         day: the day's name; "" = today's date.
-        sim: whose wire the races go through.
+        sim: whose wire.
         car: a car's name or file; "" = the simulator's usual one.
-        cars: how many entries share a track at a time, where the wire allows more than 1.
-        seed: of the first race; each further race has one more.
+        cars: entries that share a track at a time, where the wire allows more than 1.
+        seed: of the first race; each further one has one more.
         rules: what holds in every race.
         limits: what entries may use.
     """

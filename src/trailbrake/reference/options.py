@@ -11,13 +11,13 @@ class ReferenceOptions:
     Attributes:
         track: a track's name or file, or gen:SEED; a circuit.
         car: a car's name or file.
-        line: a file of `trailbrake line` for this track and car to begin with; not named: the line of least curvature.
-        generations: of the search; each drives one lap with every car.
+        line: a file of `trailbrake line` for this track and car to begin with; default: the line of least curvature.
+        generations: of the search; in each every car drives a lap.
         count: cars that drive at once; even, 8 or more.
         seed: of the search.
-        wide: whether paths may leave the room of lines, as far as the inner wheels stay on the road: no measure for
-            drivers, which keep to that room.
-        out: the line file to write; not named: reference-TRACK-CAR.csv.
+        wide: let paths leave the room of lines, as far as the inner wheels stay on the road: no measure for drivers,
+            which keep to that room.
+        out: the line file; default reference-TRACK-CAR.csv.
     """
 
     track: str = "hartmoor"

@@ -11,19 +11,19 @@ class CloneOptions:
     """A policy to learn from recordings.
 
     Attributes:
-        out: the policy to write, a .npz file; its report goes beside it.
+        out: the policy, a .npz file; its report goes beside it.
         epochs: passes over the pictures.
-        most: pictures to learn from at most; they are held in memory, 11 kB each.
-        held_out: share of the drives, in parts of some seconds, that is kept from learning and judged by.
-        smoothing: s over which recorded steers are averaged: more for keys, less for steady hands.
+        most: most pictures, held in memory, 11 kB each.
+        held_out: share of the drives, in parts of some seconds, kept from learning to judge by.
+        smoothing: s over which recorded steers are averaged: more for keys.
         seed: of weights, order and what is held out.
         threads: of the processor.
-        rounds: of correction: the policy drives, the expert says what it would have done, and that is learned too.
+        rounds: of correction: the policy drives, and what the expert would have done is learned too.
         expert: who corrects: a driver that needs pictures.
-        sim: whose wire the policy drives through in correction rounds.
-        tracks: where it drives then, with commas between; left out: the tracks of the recordings.
-        look: paints of those tracks, with commas between.
-        seconds: of simulator time that it drives on each.
+        sim: whose wire the policy drives through then.
+        tracks: where it drives then, with commas; default: the tracks of the recordings.
+        look: their paints, with commas.
+        seconds: s of simulator time on each.
     """
 
     out: Path = Path("policy.npz")
@@ -46,9 +46,8 @@ class CloneSweepOptions(CampaignOptions):
     """Several policies from the same recordings.
 
     Attributes:
-        sweep: settings to vary, KEY=VALUE,VALUE or KEY=FIRST-LAST, once for each: seed, epochs, most, rounds,
-            smoothing, held_out. Every combination is learned, and --out gets the one that steers best on what was held
-            out.
+        sweep: settings to vary, KEY=VALUE,VALUE or KEY=FIRST-LAST; repeatable: seed, epochs, most, rounds, smoothing,
+            held_out. Every combination is learned; --out gets the one that steers best on what was held out.
     """
 
     sweep: tuple[str, ...] = ()

@@ -18,7 +18,7 @@ class FaultOptions:
     Attributes:
         loss: share of the datagrams that never arrive, 0 to 1.
         duplicate: share that arrives twice, 0 to 1.
-        reorder: share that is held back so that later ones overtake it, 0 to 1.
+        reorder: share that later ones overtake, 0 to 1.
         delay: seconds that each one takes.
         jitter: seconds, standard deviation of the delay; delays are never negative.
     """

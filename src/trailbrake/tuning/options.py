@@ -12,20 +12,20 @@ class TuneOptions(CampaignOptions):
     """A search for gains.
 
     Attributes:
-        driver: a driver's name, or FILE.py, or FILE.py:Class; its class has Gains.
+        driver: a driver's name, FILE.py or FILE.py:Class; its class has Gains.
         sim: whose wire to drive through.
         track: a track's name or file.
-        cars: cars' names or files, with commas between; the gains are to be good for all of them.
-        keep_to: middle: coming near the edge has a price, for a driver that keeps in lane; road: leaving the road
-            has, for a driver on a racing line.
-        trials: how many sets of gains to try.
-        seed: of the search: equal seeds try the same gains.
-        only: gains to search, with commas between; all of them but the speed where left out.
+        cars: cars' names or files, with commas; the gains are to suit all.
+        keep_to: middle: coming near the edge costs, for a driver that keeps in lane; road: leaving the road costs, for
+            one on a racing line.
+        trials: sets of gains to try.
+        seed: equal seeds try the same gains.
+        only: gains to search, with commas; default: all but the speed.
         config: a file with the gains to begin with.
         out: the file to write; default DRIVER.toml in this folder.
-        host: options of the embedded simulator, KEY=VALUE as `serve` takes them.
-        batch: trials that are suggested at a time and drive side by side. What is found depends on it, and not on the
-            number of processes; --jobs, --on and --patience are of batches.
+        host: options of the embedded simulator, KEY=VALUE as of `serve`.
+        batch: trials that are suggested at a time and drive side by side. The result depends on it, not on the number
+            of processes; --jobs, --on and --patience are of batches.
     """
 
     driver: str = "lane_keep"

@@ -31,8 +31,8 @@ class DoctorOptions:
 
     Attributes:
         root: the game's folder; else TRAILBRAKE_ASSETTO, else where Steam has it.
-        car_index: which car to examine; 0 is the player's.
-        take: take the car and drive it a few metres: throttle, a little to the right, brake. Only on an empty track.
+        car_index: the car; 0 is the player's.
+        take: drive the car a few metres: throttle, a little to the right, brake. Only on an empty track.
         wait: seconds to wait for the car with --take.
     """
 

@@ -34,20 +34,21 @@ class SetupOptions:
 
     Attributes:
         root: the game's folder; else TRAILBRAKE_ASSETTO, else where Steam has it.
-        track: tracks to permit driving on: the name of a folder in content/tracks, NAME/LAYOUT for one layout of it.
-            A track with layouts and none named: all of them.
-        set: settings of Custom AI as KEY=VALUE, which make the game load quicker and run faster: DISABLE_AUDIO=1,
-            DISABLE_PYTHON_APPS=1, DISABLE_TEXTURES=1; or any other key that the patch's own file has.
-        extended_physics: request extended physics too. The patch's document requires it; one user's car could not be
-            taken with it, and without the patch the game does not start with it.
+        track: tracks to permit driving on: a folder's name in content/tracks, or NAME/LAYOUT; without a layout: all of
+            them.
+        set: settings of Custom AI, KEY=VALUE, for a quicker game: DISABLE_AUDIO=1, DISABLE_PYTHON_APPS=1,
+            DISABLE_TEXTURES=1; or any other key of the patch's own file.
+        extended_physics: request extended physics too, as the patch's document requires; one user's car could not be
+            taken with it, and without the patch the game does not start.
         undo: restore the files as they were.
         dry_run: show the changes, and make none.
         proton: change no file; run the bridge to the game under Proton until interrupted. Start it before the game.
         clients: with --proton: the programs in the prefix are clients, and the game is `trailbrake serve assetto`.
-        cars: with --proton: how many cars may be bridged.
-        python: with --proton: a Windows Python, python.exe; else windows-python/python.exe in our folder of user data.
+        cars: with --proton: most cars.
+        python: with --proton: a Windows Python, python.exe; default windows-python/python.exe in our folder of user
+            data.
         prefix: with --proton: a prefix of another wine than Steam's.
-        wine: with --prefix: the program that runs it.
+        wine: with --prefix: its program.
     """
 
     root: Path | None = None

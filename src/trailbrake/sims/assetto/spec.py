@@ -80,16 +80,15 @@ class ServeOptions:
     """Options of `serve assetto`.
 
     Attributes:
-        cars: number of cars on the track. A single car waits at rest for its client. Of several cars, those without a
-            client are driven by one of our drivers.
+        cars: cars on the track. A single car waits at rest for its client; of several, those without a client are
+            driven by one of our drivers.
         park: cars without a client hold the brake.
-        driver: of the cars without a client: a driver's name, FILE.py, or FILE.py:Class.
-        classic: publish the three acpmf pages too, which describe car 0.
-        ac_root: a folder that stands in for the game's: the files of track and car are written below it, for clients
-            that read them.
-        refuse: hand over no car, as the game: with Custom AI switched off (disabled), on a track without permission
-            (track), or no car but the player's in an online session (remote).
-        old_patch: read SimState.v0 alone, as a Custom Shaders Patch before 0.2.8.
+        driver: of cars without a client: a driver's name, FILE.py or FILE.py:Class.
+        classic: publish the three acpmf pages of car 0 too.
+        ac_root: a folder in place of the game's, which gets the files of track and car for clients that read them.
+        refuse: hand over no car, as the game with Custom AI off (disabled), on a track without permission (track), or,
+            but for the player's car, online (remote).
+        old_patch: read SimState.v0 alone, as Custom Shaders Patch before 0.2.8.
     """
 
     cars: int = 1
@@ -111,14 +110,14 @@ class LiveOptions:
     """Options of `--sim assetto --live`.
 
     Attributes:
-        car_index: which car to take; 0 is the player's.
+        car_index: the car; 0 is the player's.
         wait: seconds to wait for the session to hand over the car.
-        root: the game's folder, with the files of track and car; else TRAILBRAKE_ASSETTO, else where Steam has it.
-        shifts: who shifts: the `driver`, by paddles, or the `game`'s automatic gearbox.
+        root: the game's folder, with the files of track and car; default TRAILBRAKE_ASSETTO, else where Steam has it.
+        shifts: who shifts: the `driver`, by paddles, or the `game`'s gearbox.
         draw: draw the planned line and the next seconds in the game.
         headlights: drive with the headlights on.
-        mguh_mode: mode of the motor at the turbocharger, 0 to 255, as the game numbers its modes.
-        take: take the car. Without, only watch the player's car by the game's standard pages, which needs no Custom AI.
+        mguh_mode: mode of the motor at the turbocharger, 0 to 255, as in the game.
+        take: take the car. Off: only watch the player's car by the game's standard pages, without Custom AI.
     """
 
     car_index: int = 0

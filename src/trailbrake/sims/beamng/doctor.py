@@ -253,13 +253,13 @@ class DoctorOptions:
     """Say why there is no data from BeamNG, or why it is slow.
 
     Attributes:
-        listen: our HOST:PORT, which receives states.
-        peer: the simulator's HOST:PORT, which receives commands.
-        simulink_time: s, as set in the simulator. By default the contract's, or 0.005.
-        ping_time: s, as set in the simulator. By default the contract's, or 0.00001.
-        contract: the CSV file that lists the signals of generation 2; the answers then hold the brake.
+        listen: our HOST:PORT, for states.
+        peer: the simulator's HOST:PORT, for commands.
+        simulink_time: s, as set in the simulator. Default: the contract's, or 0.005.
+        ping_time: s, as set in the simulator. Default: the contract's, or 0.00001.
+        contract: the CSV file with the signals of generation 2; the answers then hold the brake.
         seconds: how long to answer and measure.
-        compute: s that your controller computes for a message; 0 = not known.
+        compute: s that your controller computes for a message; 0 = unknown.
     """
 
     listen: str = f"127.0.0.1:{spec.SEND_PORT}"

@@ -32,22 +32,22 @@ class ProbeOptions(spec.LiveOptions):
 
     Attributes:
         seconds: how long to measure.
-        compute: s that an external controller computes for one message, without the wire.
-        driver: driver whose computing time to measure, as `drive --driver` takes it.
-        track: track for that driver: a name or a file.
-        car: car for that driver.
-        listen: our HOST:PORT, which receives states.
-        peer: the simulator's HOST:PORT, which receives commands.
-        reply_id: id of an answer: counter, echo or echo_delayed.
+        compute: s that an external controller computes for a message, without the wire.
+        driver: whose computing time to measure, as `drive --driver`.
+        track: that driver's track.
+        car: that driver's car.
+        listen: our HOST:PORT, for states.
+        peer: the simulator's HOST:PORT, for commands.
+        reply_id: id of an answer.
         simulink_time: s, as set in the simulator.
         ping_time: s, as set in the simulator.
-        generation: 1 or 2, as the simulator's.
-        contract: the CSV file that lists the signals of generation 2.
-        vehicle: number of the vehicle, from 0.
+        generation: the simulator's.
+        contract: the CSV file with the signals of generation 2.
+        vehicle: the vehicle, from 0.
         wait: seconds to wait for the first message.
         brake_torque: N m, mean of the wheels at full brake pedal, where a contract lists brake torques: the pedal does
             not act then.
-        take: take the car, which measuring round trips does not need.
+        take: take the car; measuring round trips does not need it.
     """
 
     seconds: float = 5.0

@@ -22,12 +22,12 @@ class SetupOptions:
     """Print what to type into the game's console.
 
     Attributes:
-        listen: our HOST:PORT, as the game reaches it; it receives states.
-        peer: the game's HOST:PORT, which receives commands.
-        simulink_time: s that the controller computes; the time between two messages, rounded up to steps of 0.5 ms.
+        listen: our HOST:PORT, as the game reaches it, for states.
+        peer: the game's HOST:PORT, for commands.
+        simulink_time: s that the controller computes: the time between messages, rounded up to steps of 0.5 ms.
         ping_time: s that a message and its answer take on the network.
-        vehicles: number of vehicles; each further one has ports 2 higher.
-        debug_file: whether the game writes its three CSV logs.
+        vehicles: each further one has ports 2 higher.
+        debug_file: let the game write its three CSV logs.
     """
 
     listen: str = f"127.0.0.1:{spec.SEND_PORT}"

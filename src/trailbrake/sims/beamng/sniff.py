@@ -40,9 +40,9 @@ class SniffOptions:
     """Show BeamNG's messages as named fields.
 
     Attributes:
-        listen: our HOST:PORT, which receives states.
-        peer: the simulator's HOST:PORT, which receives the answers.
-        contract: the CSV file that lists the signals of generation 2; the answers then hold the brake.
+        listen: our HOST:PORT, for states.
+        peer: the simulator's HOST:PORT, for the answers.
+        contract: the CSV file with the signals of generation 2; the answers then hold the brake.
         wait: seconds to wait for the first message.
     """
 

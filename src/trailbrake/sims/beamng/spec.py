@@ -111,32 +111,32 @@ class ServeOptions(FaultOptions):
     """Options of `serve beamng`.
 
     Attributes:
-        send: the controller's HOST:PORT. With several vehicles, vehicle k's port is 2k higher.
-        receive_host: address of this machine that receives commands.
-        receive_port: the simulator's port, which receives commands; 2k higher for vehicle k.
+        send: the controller's HOST:PORT; vehicle k's port is 2k higher.
+        receive_host: address here that receives commands.
+        receive_port: port that receives commands; 2k higher for vehicle k.
         simulink_time: s that the controller computes, the game's `simulinkTime`: the time between messages, rounded up
-            to physics steps of 0.5 ms. By default the contract's, or 0.005.
-        ping_time: s that a message and its answer take on the network, the game's `pingTime`: sets how many messages
-            may be unanswered. By default the contract's, or 0.00001.
-        window: strict: never more unanswered messages than that. beamng: the game's own algorithm, faults included.
-        block_timeout: s after which an answer counts as lost; 0 = wait for ever.
-        generation: 1: the fixed message of 111 numbers. 2: the signals of a contract.
-        contract: the CSV file that lists the signals of generation 2; it implies --generation 2.
-        vehicles: number of coupled cars, each with its own controller and pair of ports; the physics waits for all.
-        burst: physics steps done back to back, with pauses between the bursts, as the game does once per frame.
+            to steps of 0.5 ms. Default: the contract's, or 0.005.
+        ping_time: s that a message and its answer travel, the game's `pingTime`: sets how many messages may be
+            unanswered. Default: the contract's, or 0.00001.
+        window: strict: never more unanswered messages than that. beamng: the game's algorithm, faults included.
+        block_timeout: s after which an answer counts as lost; 0 = never.
+        generation: 1: the fixed message of 111 numbers. 2: a contract's signals.
+        contract: the CSV file with the signals of generation 2, which it implies.
+        vehicles: coupled cars, each with its own controller and pair of ports; the physics waits for all.
+        burst: physics steps in a row between pauses, as the game does once per frame.
         frame_rate: graphics frames per second of simulator time.
-        gfx_banks: slow: throttle to steering and the engine's values (banks A and C) change once per graphics frame,
-            as in the game. fast: with every message.
-        input_latch: when pedals and steering take effect: with the next physics step, or with the next graphics frame,
-            as in the game. Wheel torques always act from the next step on.
-        ignition: level of the ignition: 0 off, 1 accessory, 2 on, 3 starting. Below 2 the engine gives no torque.
-        lights: headlights that the messages report: off, low or high.
-        turn_signal: turn signal that blinks in the messages: off, left, right or hazard.
-        custom: FILE.py with a function `custom(state, received)` that returns the 50 custom values of each message.
-        debug_file: path and beginning of the names of three CSV logs: sent messages, received messages, physics steps.
-        loss: share of the datagrams, both ways, that are lost, 0 to 1.
+        gfx_banks: slow: banks A and C (throttle to steering, engine) change once per graphics frame, as in the game.
+            fast: with every message.
+        input_latch: when pedals and steering take effect: with the next physics step, or the next graphics frame, as in
+            the game. Wheel torques always act from the next step.
+        ignition: 0 off, 1 accessory, 2 on, 3 starting. Below 2 the engine gives no torque.
+        lights: headlights in the messages.
+        turn_signal: turn signal in the messages.
+        custom: FILE.py with `custom(state, received)`, which returns the 50 custom values of each message.
+        debug_file: path and start of the names of three CSV logs: messages sent, received, physics steps.
+        loss: share of datagrams, both ways, that are lost, 0 to 1.
         duplicate: share that arrives twice, 0 to 1.
-        reorder: share that is held back so that later ones overtake it, 0 to 1.
+        reorder: share that later ones overtake, 0 to 1.
         delay: seconds that each one takes.
         jitter: seconds, standard deviation of the delay.
     """
@@ -189,22 +189,20 @@ class LiveOptions:
     """Options of `--sim beamng --live`.
 
     Attributes:
-        listen: our HOST:PORT, which receives states.
-        peer: the simulator's HOST:PORT, which receives commands.
-        reply_id: id of an answer. counter: 1, 2, ...; echo: that of the message; echo_delayed: that of the message
-            before it.
-        simulink_time: s, as set in the simulator: sets the time between two messages. By default the contract's, or
-            0.005.
-        ping_time: s, as set in the simulator: sets how many messages may be unanswered. By default the contract's, or
+        listen: our HOST:PORT, for states.
+        peer: the simulator's HOST:PORT, for commands.
+        reply_id: id of an answer. counter: 1, 2, ...; echo: that of the message; echo_delayed: that of the one before.
+        simulink_time: s, as set in the simulator: the time between messages. Default: the contract's, or 0.005.
+        ping_time: s, as set in the simulator: sets how many messages may be unanswered. Default: the contract's, or
             0.00001.
-        generation: 1 or 2, as the simulator's.
-        contract: the CSV file that lists the signals of generation 2; it implies --generation 2.
+        generation: the simulator's.
+        contract: the CSV file with the signals of generation 2, which it implies.
         brake_torque: N m, mean of the wheels at full brake pedal, where a contract lists brake torques: the pedal does
             not act then.
-        vehicle: number of the vehicle to drive, from 0; vehicle k's ports are 2k higher than those in the options.
+        vehicle: the vehicle, from 0; vehicle k's ports are 2k higher than the options say.
         wait: seconds to wait for the first message.
-        take: take the car. Without, the answers change no control: the player or the game's AI drives on. Generation 1
-            alone has such answers.
+        take: take the car. Off, in generation 1 alone: the answers change no control, and the player or the game's AI
+            drives on.
     """
 
     listen: str = f"127.0.0.1:{SEND_PORT}"
@@ -238,12 +236,12 @@ class RecordOptions:
     """Options of `record --sim beamng`. The answers change no control: the player or the game's AI drives.
 
     Attributes:
-        listen: our HOST:PORT, which receives states; PORT takes the place of its port.
-        peer: the simulator's HOST:PORT, which receives the answers.
-        simulink_time: s, as set in the simulator. By default 0.005.
-        ping_time: s, as set in the simulator. By default 0.00001.
-        vehicle: number of the vehicle, from 0; vehicle k's ports are 2k higher than those in the options.
-        signals: names of docs/signals.md to record too, or patterns as `beamng.wheel_*`; `all` for every signal.
+        listen: our HOST:PORT, for states; PORT replaces its port.
+        peer: the simulator's HOST:PORT, for the answers.
+        simulink_time: s, as set in the simulator. Default 0.005.
+        ping_time: s, as set in the simulator. Default 0.00001.
+        vehicle: the vehicle, from 0; vehicle k's ports are 2k higher than the options say.
+        signals: names of docs/signals.md to record too, patterns as `beamng.wheel_*`, or `all`.
         verbose: print what happens on the wire.
     """
 

@@ -37,7 +37,7 @@ class ServeOptions:
     """Options of `serve donkeycar`.
 
     Attributes:
-        listen: where clients call, HOST:PORT: the simulator is the server.
+        listen: HOST:PORT where clients call: the simulator is the server.
         laps: laps until it ends; 0 = until stopped.
         pace: `real`: the world does not wait for the client; `lockstep`: it advances one step per `control`.
     """
@@ -54,8 +54,8 @@ class LiveOptions:
     Attributes:
         connect: where the simulator listens, HOST:PORT.
         wait: seconds to wait for it.
-        scene: the scene to load where it shows its menu; left out: the first one of its list.
-        half_width: m from the line to the edge of the road, which the wire does not carry.
+        scene: to load where it shows its menu; default: the first of its list.
+        half_width: m from the line to the road's edge, which the wire does not carry.
         name: of the car, shown above it.
     """
 

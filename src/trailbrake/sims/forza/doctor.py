@@ -36,8 +36,8 @@ class DoctorOptions:
     """Say why there is no data from a Forza title, and what to do.
 
     Attributes:
-        listen: HOST:PORT that should receive telemetry.
-        pad: the pad for driving: auto, udp:HOST:PORT, uinput, vgamepad or none.
+        listen: HOST:PORT that receives telemetry.
+        pad: auto, udp:HOST:PORT, uinput, vgamepad or none.
         seconds: how long to listen.
     """
 

@@ -44,21 +44,21 @@ class ServeOptions:
     """Options of `serve forza`.
 
     Attributes:
-        send: HOST:PORT that receives telemetry; several with commas between.
-        format: format of the packets; fh4 is an alias of fh.
+        send: HOST:PORT that receives telemetry; several with commas.
+        format: of the packets; fh4 is fh.
         rate: datagrams per second of simulator time, 20 to 240.
         pad_port: UDP port for the pad's reports of 12 bytes, from this machine.
-        ndl: what NormalizedDrivingLine is measured from: the centre of the road, the racing line, or nothing (0).
-        ndl_wrap: let it overflow beyond the edge as some builds do (127, then -128) instead of stopping there.
-        preset: behaviour of a title. fm7: zero packets in a pause. fh5: the same, and a clock in steps of 15.6 ms. fh6:
-            silence in a pause, gear 11 while shifting.
-        steering: how the stick turns the wheels. pad: less at speed, and rate-limited, as in the games; linear: in
-            proportion to the lock.
-        dead_zone: share of the stick's range that counts as centre; 0.24 is usual for this pad.
-        clock: ms at which the session's clock (TimestampMS) starts; it wraps at 4294967296.
-        loss: share of the datagrams that are lost, 0 to 1.
+        ndl: what NormalizedDrivingLine is measured from: the road's centre, the racing line, or nothing (0).
+        ndl_wrap: let it overflow beyond the edge as some builds do (127, then -128).
+        preset: a title's behaviour. fm7: zero packets in a pause. fh5: also a clock in steps of 15.6 ms. fh6: silence
+            in a pause, gear 11 while shifting.
+        steering: how the stick steers. pad: less at speed, and rate-limited, as in the games; linear: in proportion to
+            the lock.
+        dead_zone: share of the stick's range that counts as centre; 0.24 is usual.
+        clock: ms at which the clock (TimestampMS) starts; it wraps at 4294967296.
+        loss: share of datagrams that are lost, 0 to 1.
         duplicate: share that arrives twice, 0 to 1.
-        reorder: share that is held back so that later ones overtake it, 0 to 1.
+        reorder: share that later ones overtake, 0 to 1.
         delay: seconds that each one takes.
         jitter: seconds, standard deviation of the delay.
     """
@@ -85,9 +85,9 @@ class LiveOptions:
     """Options of `--sim forza --live`.
 
     Attributes:
-        listen: HOST:PORT that receives telemetry; 0.0.0.0 because games send from the address of the network card.
-        pad: the pad that drives: auto, udp:HOST:PORT (our host), uinput (Linux), vgamepad (Windows), none.
-        forward: HOST:PORT that receives a copy of every datagram; several with commas between.
+        listen: HOST:PORT that receives telemetry; 0.0.0.0 because games send from the network card's address.
+        pad: auto, udp:HOST:PORT (our host), uinput (Linux), vgamepad (Windows) or none.
+        forward: HOST:PORT that receives a copy of every datagram; several with commas.
         wait: seconds to wait for the first datagram.
     """
 
@@ -102,17 +102,16 @@ class RecordOptions:
     """Options of `record --sim forza`.
 
     Attributes:
-        config: YAML file with port, output_filename, format, append, packet_format, parameter_list. It takes precedence
-            over the flags.
+        config: YAML file with port, output_filename, format, append, packet_format, parameter_list; it goes before the
+            flags.
         format: of the table: tsv or csv.
-        packet_format: expected format: sled, dash, fh4 (or fh), fm2023, or auto for any.
+        packet_format: expected: sled, dash, fh4 (or fh), fm2023, or auto for any.
         append: append to the table's file, without a header.
-        listen: HOST:PORT that receives telemetry; PORT on the command line or in the YAML file replaces its port.
-        forward: HOST:PORT that receives a copy of every datagram; several with commas between.
+        listen: HOST:PORT that receives telemetry; PORT, or port of the YAML file, replaces its port.
+        forward: HOST:PORT that receives a copy of every datagram; several with commas.
         raw: file for every datagram as received.
-        signals: names of docs/signals.md to record besides the state, or patterns as `forza.wheel_*`; `all` for every
-            one.
-        rate: with --from: rows per second of a table without a clock; 0 = 60.
+        signals: names of docs/signals.md to record too, patterns as `forza.wheel_*`, or `all`.
+        rate: with --from: rows a second of a table without a clock; 0 = 60.
         verbose: print changes of phase and jumps of the clock.
     """
 

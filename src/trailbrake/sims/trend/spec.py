@@ -25,13 +25,13 @@ class ServeOptions:
     """Options of `serve trend`.
 
     Attributes:
-        connect: the agent to call, HOST:PORT: the agent is the server.
+        connect: HOST:PORT to call: the agent is the server.
         laps: laps of a race; 0 = until stopped.
-        look: the track's paint: A = red, blue and green lanes; B = white and red ones with chevrons.
-        obstacles: number of parked cars on the road.
-        pace: `lockstep`: each command advances the world one or two steps of 0.02 s; `real`: it does not wait for it.
+        look: paint: A = red, blue and green lanes; B = white and red ones with chevrons.
+        obstacles: parked cars on the road.
+        pace: `lockstep`: each command advances the world one or two steps of 0.02 s; `real`: it does not wait.
         dialect: of Socket.IO, `auto` detects it.
-        patience: seconds of wall time to wait for the agent's answer before hanging up.
+        patience: s of wall time to wait for the agent's answer.
     """
 
     connect: str = AGENT_ADDRESS

@@ -22,8 +22,8 @@ class LiveOptions:
     Attributes:
         listen: where to wait for the simulator, HOST:PORT.
         wait: seconds to wait for it.
-        half_width: m from the line to the edge of the road, which the wire does not carry.
-        origin: web page that may be the simulator, as http://localhost:8000; programs need none.
+        half_width: m from the line to the road's edge, which the wire does not carry.
+        origin: a web page that may be the simulator, as http://localhost:8000; programs need none.
     """
 
     listen: str = AGENT_ADDRESS

@@ -30,43 +30,43 @@ class RlOptions:
 
     Attributes:
         out: folder of the run: policy.npz (the best one), checkpoint.npz, progress.jsonl.
-        track: tracks to learn on, with commas between; gen:A-B are those of the seeds A to B.
-        car: cars to learn with, with commas between; random:A-B are those of the seeds A to B. The k-th track has the
-            k-th car, and the shorter list begins again. Policies are judged by the first.
-        held_out: tracks to judge policies by, as `track`; left out: those learned on.
-        roads: tracks that are driven at once: each iteration and worker drives one of the groups of so many; 0 for all.
+        track: tracks to learn on, with commas; gen:A-B are the seeds A to B.
+        car: cars to learn with, with commas; random:A-B are the seeds A to B. The k-th track has the k-th car; the
+            shorter list begins again. The first judges policies.
+        held_out: tracks to judge policies by, as `track`; default: those learned on.
+        roads: tracks driven at once: each iteration and worker drives one group of so many; 0 = all.
         method: ppo, or sac, which learns from a memory of what was driven.
-        divergence: of the policy in an update of ppo, which the learning rate aims at; less of it at the end of a
-            training, 0.004 say, settles a policy that drives many roads.
+        divergence: of the policy in an update of ppo, which the learning rate aims at; less, say 0.004, at the end of a
+            training settles a policy that drives many roads.
         minutes: of wall time at most.
-        iterations: at most, counted from the first start; 0 for no limit.
+        iterations: at most, from the first start; 0 = no limit.
         cars: that drive at once.
         horizon: s that each drives in an iteration.
-        episode: s after which a car on a graphics card starts again elsewhere; on the processor all do so in each
+        episode: s after which a car on a graphics card starts again elsewhere; on the processor all do in each
             iteration.
         period: s from one command to the next.
-        observe: parts of the observation, with commas between.
-        kerbs: whether the planned line that is observed uses the kerbs.
-        hidden: units of each of the two hidden layers.
-        grip: least and greatest factor on the friction of the tyres, drawn for each episode.
-        stiffness: least and greatest factor on the slip stiffness of the tyres.
-        mass: least and greatest factor on the mass of the car.
-        delay: greatest number of periods by which commands lag, drawn for each episode.
-        noise: greatest standard deviation of noise on the observation, in its scaled numbers.
+        observe: parts of the observation, with commas.
+        kerbs: the observed line uses the kerbs.
+        hidden: units of each of two hidden layers.
+        grip: least and greatest factor on tyre friction, drawn for each episode.
+        stiffness: the same on the tyres' slip stiffness.
+        mass: the same on the car's mass.
+        delay: most periods by which commands lag, drawn for each episode.
+        noise: greatest standard deviation of noise on the observation, scaled.
         steer_rate: 1/s, greatest change of the steer; full lock is 1.
         pedal_rate: 1/s, greatest change of the pedal; 1 is full throttle, -1 full brake.
-        start_speed: greatest speed at the start of an episode, m/s; less in bends and before them.
-        crash_penalty: what leaving the road or touching a wall costs, beside all that the episode would have brought;
-            1 is the reward for 50 m. More of it makes a policy careful.
-        evaluate_every: iterations from one evaluation to the next.
-        laps: that each car drives in an evaluation.
+        start_speed: greatest speed at an episode's start, m/s; less in and before bends.
+        crash_penalty: what leaving the road or touching a wall costs beside the rest of the episode; 1 is the reward
+            for 50 m. More makes a policy careful.
+        evaluate_every: iterations between evaluations.
+        laps: of each car in an evaluation.
         seed: of everything random.
-        threads: of the processor, for the world and for PyTorch, in each worker.
-        workers: processes that share the cars and average what they learn; what is learned depends on their number.
-        on: with --workers above 1, where they run: left out, on this machine; ray = on the Ray cluster of this machine
-            or a new one; ray://HOST:PORT = on another; see docs/scale.md.
-        device: cpu; cuda = world and learning on a graphics card; auto = on one if there is one that can be used.
-        resume: whether to go on from the checkpoint in the folder.
+        threads: for the world and PyTorch, in each worker.
+        workers: processes that share the cars and average what they learn; the result depends on their number.
+        on: where more than 1 worker runs: default this machine; ray = this machine's Ray cluster or a new one;
+            ray://HOST:PORT = another; see docs/scale.md.
+        device: cpu; cuda = world and learning on a graphics card; auto = on one that can be used, if any.
+        resume: go on from the checkpoint in the folder.
     """
 
     out: Path = Path("rl")
