@@ -56,19 +56,19 @@ def missing_fields(driver: str, sim: str) -> tuple[str, ...]:
 
 
 def list_lacks(names: list[str]) -> str:
-    """Return a line for each driver: the simulators that supply all that it needs, and what the others lack."""
+    """Return a line for drivers: the simulators that supply all that they need, and what the others lack."""
     sims = registry.simulator_names()
-    lines = []
+    drivers_of: dict[str, list[str]] = {}
     for name in names:
         groups: dict[tuple[str, ...], list[str]] = {}
         for sim in sims:
             groups.setdefault(missing_fields(name, sim), []).append(sim)
         fitting = groups.pop((), [])
-        texts = [f"runs on {', '.join(fitting) if len(fitting) < len(sims) else 'all'}"] if fitting else []
+        texts = [", ".join(fitting) if len(fitting) < len(sims) else "all"] if fitting else []
         texts += [f"{', '.join(group)} lack{'s' * (len(group) == 1)} {', '.join(f'`{field}`' for field in fields)}"
                   for fields, group in groups.items()]  # fmt: skip
-        lines.append(f"* `{name}` {'; '.join(texts)}")
-    return "\n".join(lines)
+        drivers_of.setdefault("; ".join(texts), []).append(f"`{name}`")
+    return "\n".join(f"* {', '.join(alike)}: {text}" for text, alike in drivers_of.items())
 
 
 def state_page() -> str:
@@ -85,7 +85,7 @@ def state_page() -> str:
         "## SimCommand\n\nRequests beside driving; see [signals-and-commands.md](signals-and-commands.md).\n\n"
         + ", ".join(f"`{name}`" for name in sorted(COMMAND_FIELDS)),
         "## Who supplies what\n\n" + supplies(),
-        "## Who lacks what\n\nA driver that needs a field which a simulator does not supply is refused there.\n\n"
+        "## Who lacks what\n\nA driver is refused where it needs a field that the simulator lacks.\n\n"
         + list_lacks(usual_names()),
     ]
     return "\n\n".join(parts) + "\n"
@@ -124,12 +124,21 @@ def originals_page() -> str:
 
 def supplies() -> str:
     """Return, per simulator, what it supplies and accepts."""
-    lines = ["| simulator | supplies | accepts |", "|---|---|---|"]
-    for sim in registry.simulator_names():
-        simulator = registry.find(sim)
-        have = ", ".join(f"`{f}`" for f in sorted(simulator.supplies))
-        lines.append(f"| {sim} | {have} | {', '.join(f'`{f}`' for f in sorted(simulator.accepts))} |")
+    sims = [registry.find(name) for name in registry.simulator_names()]
+    all_supply = frozenset.intersection(*(frozenset(sim.supplies) for sim in sims))
+    all_accept = frozenset.intersection(*(frozenset(sim.accepts) for sim in sims))
+    lines = [f"All supply {list_names(all_supply)} and accept {list_names(all_accept)}; `velocity_*` is all three.\n",
+             "| simulator | supplies too | accepts too |", "|---|---|---|"]  # fmt: skip
+    for sim in sims:
+        have, accepted = list_names(sim.supplies - all_supply), list_names(sim.accepts - all_accept)
+        lines.append(f"| {sim.name} | {have} | {accepted} |")
     return "\n".join(lines)
+
+
+def list_names(names: Iterable[str]) -> str:
+    """Return names of fields in order; `velocity_*` stands for x, y and z."""
+    text = ", ".join(f"`{name}`" for name in sorted(names))
+    return re.sub(r"`(\w+)_x`, `\1_y`, `\1_z`", r"`\1_*`", text)
 
 
 def signals_page() -> str:
