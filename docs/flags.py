@@ -127,14 +127,15 @@ def live_sims(places: Iterable[Place]) -> tuple[str, ...]:
 def describe_taken(group: Group, verb: str) -> Iterator[str]:
     """Yield what a verb takes of a group: the group, or some of its flags."""
     names = [row.split("`")[1] for row, found in group.rows.items() if any(place[0] == verb for place in found)]
-    is_common = any(place[0] == verb for place in group.common)
-    title = LIVE if group.is_live and (is_common or len(names) < len(group.rows)) else group.title
+    is_whole = any(place[0] == verb for place in group.common) or len(names) == len(group.rows)
+    has_sims = any(sim for _, sim in group.common)
+    title = LIVE if group.is_live and (verb in LIVE_VERBS or not is_whole) else group.title
     anchor = re.sub(r"[^a-z0-9_ -]", "", title.lower()).replace(" ", "-")
-    link = f"[{'shared' if title == SEVERAL else title[0].lower() + title[1:]}](#{anchor})"
-    if is_common or (names and len(names) == len(group.rows)):
-        yield link
+    if is_whole and has_sims:
+        yield f"[{title[0].lower() + title[1:]}](#{anchor})"
     elif names:
-        yield ", ".join(f"`{name}`" for name in dict.fromkeys(names)) + f" ({link})"
+        label = "shared" if title != LIVE else "live flags"
+        yield ", ".join(f"`{name}`" for name in dict.fromkeys(names)) + f" ([{label}](#{anchor}))"
 
 
 def describe_places(places: Iterable[Place], verbs: Sequence[str]) -> str:
