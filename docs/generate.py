@@ -199,17 +199,25 @@ def assumptions_page() -> str:
     return "\n\n".join([ASSUMPTIONS_INTRODUCTION.format(checked=checked, total=total), *sections]) + "\n"
 
 
+LABELS = {  # of the columns in the tables of environments.md, but for the names and the meanings
+    "default": "{}", "unit": "{}", "scale": "scale {}", "numbers": "{}", "fields of `CarState` it needs": "needs {}",
+    "feature": "{}", "weight": "weight {}", "feature above": "{}", "limit": "above {}", "reward": "reward {}",
+}  # fmt: skip
+
+
 def list_tables(page: str) -> str:
-    """Return a page whose tables of options and features are lists: the name, the cells between, the meaning."""
+    """Return a page whose tables of one meaning a row are lists: the name, the other cells, the meaning."""
     blocks = []
     for block in page.split("\n\n"):
         rows = [[cell.strip() for cell in line[1:-1].split(" | ")] for line in block.splitlines()]
-        if rows[:1] and rows[0][0] in ("option", "feature"):
-            labels = ["scale " if label == "scale" else "" for label in rows[0][1:-1]]
-            lines = []
-            for name, *cells, about in rows[2:]:
-                between = [label + cell for label, cell in zip(labels, cells, strict=True) if cell]
-                lines.append(f"* {name} ({', '.join(between)}): {about}")
+        meaning = next((i for i, cell in enumerate(rows[0]) if cell in ("what", "meaning")), 0) if rows else 0
+        if meaning and block.startswith("|"):
+            lines = [] if rows[0][0] in ("option", "feature") else [f"{rows[0][0].capitalize()}s:\n"]
+            for row in rows[2:]:
+                cells = {label: cell for label, cell in zip(rows[0][1:], row[1:], strict=True) if label in LABELS}
+                others = ", ".join(LABELS[label].format(cell) for label, cell in cells.items()
+                                   if cell and not (cell == "1" and label in ("unit", "scale")))  # fmt: skip
+                lines.append(f"* {row[0]}{f' ({others})' if others else ''}: {row[meaning]}")
             block = "\n".join(lines)
         blocks.append(block)
     return "\n\n".join(blocks).rstrip("\n") + "\n"

@@ -194,7 +194,8 @@ def _parts_section() -> str:
         "## Observations and actions",
         "",
         f"Each number is divided by the scale of its feature and clipped to +-{MAX_SCALED:g}; scans are 0..1. `observe`"
-        " takes names, or instances of the classes in `observe/parts.py`.",
+        " takes names, or instances of the classes in `observe/parts.py`. In brackets: how many numbers,"
+        " and of which fields.",
         "",
         "| part | numbers | what | fields of `CarState` it needs |",
         "|---|---|---|---|",
@@ -221,7 +222,8 @@ def _rewards_section() -> str:
 
 def _features_section() -> str:
     lines = [
-        "## Features", "", "Parts, rewards and ends use these (`trailbrake.observe.features.Feature`).", "",
+        "## Features", "",
+        "Parts, rewards and ends use these (`trailbrake.observe.features.Feature`); scales not given are 1.", "",
         "| feature | unit | scale | meaning |", "|---|---|---|---|",
         *(f"| `{row.name}` | {m.unit} | {m.scale:g} | {m.text} |" for row, m in FEATURES.items()),
     ]  # fmt: skip
