@@ -34,7 +34,8 @@ the system's limit on the size of a file, a slow disk 1.5 s for each chunk of a 
 wire, from its end for a car that drives on. **Measured** is the worst of the row's wires, in s: `safe` until the wire
 is safe, `car` until the car stands (below 0.5 m/s) or slows down, `back` until it drives again, `gap` between two
 commands, `exit` until the process has ended. Udacity's cars have one pedal, which does not brake below 2.2 m/s, and
-roll out. In every stop the car never becomes faster and never goes backwards once the brake is on the wire."""
+roll out; `udacity*` is all three. In every stop the car never becomes faster and never goes backwards once the brake is
+on the wire."""
 GROUPS = ("driver raises", "driver hangs", "driver answers")  # the introduction says what they are
 FIGURES = {"safe_s": "safe", "car_s": "car", "back_s": "back", "gap_s": "gap", "exit_s": "exit"}
 END_TITLES = {
@@ -103,11 +104,15 @@ def join_faults(faults):
 
 
 def name_wires(wires):
-    """Return the names of wires, the shorter way."""
+    """Return the names of wires, the shorter way; `udacity*` stands for all three of Udacity's."""
     without = [wire for wire in WIRE_NAMES if wire not in wires]
-    if len(without) > 2:
-        return ", ".join(wires)
-    return f"all but {', '.join(without)}" if without else "all"
+    several = sorted((shorten_names(wires), f"all but {shorten_names(without)}"), key=lambda text: len(text.split()))
+    return several[0] if without else "all"
+
+
+def shorten_names(wires):
+    """Return names of wires with commas; three of Udacity's are one."""
+    return re.sub(r"udacity, udacity_pid, udacity_mpc", "udacity*", ", ".join(wires))
 
 
 def describe_measured(end, table, faults, wires, measured):
