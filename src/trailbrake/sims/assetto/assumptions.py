@@ -102,7 +102,7 @@ ASSUMPTIONS = (
         "a program found other numbers, at another byte", "laps are not counted",
         wire.LevelCheck(wire.rate_of("lap_progress"), 1e-5, 0.1, (wire.STRAIGHT,))),
     Assumption("assetto-sim-state-version", "where SimState.v0 and .v1 both exist, the game obeys .v1", "not found",
-        "`trailbrake sim assetto speed` has no effect",
+        "`trailbrake sim assetto time-scale` has no effect",
         "it needs a change of the game's speed, while the checks measure by its clock"),
     Assumption("assetto-line-colour", "colours of debug lines are 0xAABBGGRR", "not found", "red lines are blue",
         "only eyes can see it: `trailbrake drive --sim assetto --live --draw`"),
