@@ -51,6 +51,21 @@ def test_near_lists_all_when_nothing_is_close():
     assert suggest_names("zzz", ["b", "a"]) == "there are: a, b"
 
 
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [("nothere", ""), ("silverstone", ""), ("missing", ""), ("mpc", ""), ("pinegrov", "pinegrove"),
+     ("Pinegrove", "pinegrove"), ("proving", "proving_ground"), ("hartmoor_long", "hartmoor")],
+)  # fmt: skip
+def test_what_is_suggested_is_like_the_name(name, near):
+    known = ("hartmoor", "northway", "pinegrove", "plain", "proving_ground", "serpent_pass")
+    hint = suggest_names(name, known)
+    assert hint.startswith(f"did you mean {near}?" if near else "there are: ")
+
+
+def test_a_list_that_fills_a_page_is_left_out():
+    assert suggest_names("zzz", [f"signal_{k}" for k in range(500)]) == ""
+
+
 def test_near_takes_a_tuple():
     assert suggest_names("gt4", ("gt3", "hatchback")) == "did you mean gt3?"
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 _CONTROLS = dict.fromkeys({*range(0x20), *range(0x7F, 0xA0)} - {0x09, 0x0A}, "?")  # tabs and ends of lines stay
 _LONGEST_PART = 400  # characters of one part of an error's line
+_LONGEST_HINT = 1200  # characters of a list of names
 
 
 class TrailbrakeError(Exception):
@@ -77,11 +78,14 @@ class CarStuckError(TrailbrakeError):
 
 
 def suggest_names(name: str, known: "list[str] | tuple[str, ...]") -> str:
-    """Return a hint for a misspelled `name`: the nearest known names, else all of them."""
+    """Return a hint for a misspelled `name`: the nearest known names, else all of them, "" where they fill a page."""
     import difflib
 
-    close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    return f"did you mean {' or '.join(close)}?" if close else f"there are: {', '.join(sorted(known))}"
+    parts = [each for each in known if min(len(name), len(each)) > 2 and (name in each or each in name)]
+    if close := difflib.get_close_matches(name, known, n=3, cutoff=0.65) or parts[:3]:
+        return f"did you mean {' or '.join(close)}?"
+    every = f"there are: {', '.join(sorted(known))}"
+    return every if len(every) <= _LONGEST_HINT else ""
 
 
 def raised_at(error: BaseException) -> str:

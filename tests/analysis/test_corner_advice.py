@@ -30,6 +30,8 @@ ENTRY, MIDDLE, EXIT = PhaseLosses(0.2, 0.0, 0.0), PhaseLosses(0.0, 0.2, 0.0), Ph
     ("changes", "phases", "text"),
     [
         ({"brake_point": 88.0}, ENTRY, "Brake 12 m later, at 100 m"),
+        ({"brake_point": 94.51}, ENTRY, "Brake 5 m later, at 100 m"),
+        ({"min_speed": 17.91}, MIDDLE, "Carry 8 km/h more, 72 km/h at the slowest place"),
         ({"brake_point": 88.0, "brake_peak": 0.6}, ENTRY, "Brake 12 m later, at 100 m, and harder"),
         ({"brake_peak": 0.6}, ENTRY, "Brake harder, to 90% instead of 60%"),
         ({"brake_end": 160.0}, ENTRY, "Release the brake 10 m earlier, at 150 m"),

@@ -39,7 +39,7 @@ def test_no_laps():
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [(0.0, "0.000"), (59.9994, "59.999"), (59.9996, "1:00.000"), (83.456, "1:23.456"), (3725.0, "62:05.000"),
-     (-0.25, "-0.250"), (math.nan, "-"), (math.inf, "-"), (1e308, "-")],
+     (-0.25, "-0.250"), (None, "-"), (math.nan, "-"), (math.inf, "-"), (1e308, "-")],
 )  # fmt: skip
 def test_clock(seconds, text):
     assert format_lap_time(seconds) == text

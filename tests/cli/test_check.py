@@ -54,14 +54,14 @@ FINE = (
                                     '[[schedule]]\ntrack = "oval"\nlaps = 1\n'), "a race day of 1 entries"),
     ("drive.json", lambda p: write(p, json.dumps(write_spec(make_spec(driver="line_follow")))), "line_follow, assetto"),
     ("gains.toml", lambda p: write(p, "[gains.cruise]\nspeed = 15.0\n"), "gains of cruise"),
-    ("drive.mcap", lambda p: record_drive(p, rate=20.0).path, "ticks, 2 laps, best 0:45.9"),
+    ("drive.mcap", lambda p: record_drive(p, rate=20.0).path, "ticks, 2 laps, best 45.9"),
     ("drive.csv", exported, "a table of a drive, "),
     ("line.csv", lambda p: copied(p, keep_line(0.5)), "a line of "),
     ("points.csv", lambda p: write(p, "x_m,y_m,w_tr_right_m,w_tr_left_m\n" + "".join(
         f"{100 * np.cos(a):.3f},{100 * np.sin(a):.3f},5,5\n" for a in np.linspace(0, 6.2, 100))), "a circuit of 6"),
     ("laps.ld", lambda p: copied(p, LOGS / "laps.ld"), "MoTeC log of A. Person, lake car, Round the lake: 1718 ticks"),
     ("road.kml", lambda p: copied(p, LOGS / "road.kml"), "a circuit of 1175 m"),
-    ("laps.kml", lambda p: copied(p, LOGS / "laps.kml"), "KML file of Round the lake: 430 ticks, 2 laps, best 0:34.5"),
+    ("laps.kml", lambda p: copied(p, LOGS / "laps.kml"), "KML file of Round the lake: 430 ticks, 2 laps, best 34.5"),
     ("mine.py", lambda p: copied(p, ROOT / "examples/ten_line_driver.py"), "a driver that needs speed, x, y, yaw"),
 )  # fmt: skip
 

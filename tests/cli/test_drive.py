@@ -18,7 +18,7 @@ SUMMARY = {
     "best_s": 62.5, "predicted_s": 60.0, "predicted_from_rest_s": 64.0, "off_track_s": 0.0, "contacts": 1,
     "mean_speed_mps": 30.0, "max_abs_lateral_error_m": float("nan"), "ended": "done", "realtime_factor": 16.0,
     "loop": {"ticks": 5, "overruns": 0}, "recording": "a.mcap", "recording_parts": ["a.mcap"], "recording_error": "",
-    "dropped": 0,
+    "dropped": 0, "stability": None,
     "report": "a.html",
     "driving_log": None, "car_contacts": [], "race": [],
 }  # fmt: skip
@@ -58,6 +58,9 @@ def test_people_get_a_table_and_where_things_are(cli, fake):
     assert "1:02.500" in said.out
     assert "best 1:02.500, planned 1:00.000" in said.out
     assert "recording a.mcap" in said.out
+    assert "stability" not in said.out
+    fake(stability={"slides": 3})
+    assert "stability control on; slides in which it acted: 3\n" in cli("drive").out
     assert "a.html" in said.out
     assert said.err == ["moving"]
 

@@ -27,7 +27,9 @@ from trailbrake.state.tables import CONTROL_FIELDS, STATE_FIELDS
         ("drive --seconds nan", "expected 0 or more"),
         ("drive --speed fast", '"real", "max"'),
         ("drive --track hartmor", "did you mean hartmoor"),
-        ("drive --track nowhere.csv", "no such track"),
+        ("drive --track nowhere.csv", "nowhere.csv: no such track file"),
+        ("drive --laps 1.5", "--laps: no whole number, got 1.5"),
+        ("drive --track nothere", "there are: copperbowl"),
         ("drive --car gt4", "did you mean gt3?"),
         ("drive --car nothing.toml", "nothing.toml"),
         ("drive --driver line_folow", "did you mean line_follow"),
@@ -241,11 +243,22 @@ class Interrupting:
 sys.meta_path.insert(0, Interrupting())
 main()
 """
+LATE = """
+import atexit, signal, sys
+from trailbrake.cli.main import main
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+atexit.register(signal.raise_signal, signal.SIGINT)
+sys.argv = ["trailbrake", "--version"]
+main()
+"""
 
 
 def test_ctrl_c_while_the_command_line_is_being_loaded_is_one_line():
     done = subprocess.run([sys.executable, "-c", EARLY], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "trailbrake: interrupted\n")
+    done = subprocess.run([sys.executable, "-c", LATE], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, ""), "what was to be done is done"
 
 
 @pytest.mark.parametrize(("words", "title"), [([], "Assetto Corsa"), (["--sim", "beamng"], "BeamNG")])

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from trailbrake.cli.output import format_camera, format_lap_time, print_json, print_notice, print_table
+from trailbrake.cli.output import format_camera, print_json, print_notice, print_table
 
 
 def test_json_is_one_line_and_has_null_for_what_is_not_there(capsys):
@@ -22,17 +22,6 @@ def test_a_row_stays_on_one_line_in_a_pipe(capsys):
     assert any(line.startswith("first") and line.endswith("x" * 120) for line in lines)
     assert any(line.startswith("[second]") and line.endswith("[bold]2") for line in lines)
     assert err == ""
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (107.352, "1:47.352"), (0.0, "0:00.000"), (59.9996, "1:00.000"), (3600.0, "60:00.000"), (None, "-"),
-        (math.nan, "-"), (math.inf, "-"), (1e308, "-"),
-    ],
-)  # fmt: skip
-def test_lap_times_as_people_say_them(seconds, text):
-    assert format_lap_time(seconds) == text
 
 
 def test_a_camera_says_how_fresh_its_pictures_were():
@@ -71,8 +60,8 @@ def lines_at_80(monkeypatch, capsys, rows):
 def test_on_a_narrow_terminal_equal_columns_are_said_once(monkeypatch, capsys):
     lines = lines_at_80(monkeypatch, capsys, CELLS)
     assert lines[:3] == [
-        "Cells", "all: car hatchback, driver line_follow, believes the truth, laps 2 of 2, best",
-        "  1:08.123, ratio +0.52 %, lost +0.31 s, off 0, 0.0 s, outcome clean",
+        "Cells", "all: car hatchback; driver line_follow; believes the truth; laps 2 of 2;",
+        "  best 1:08.123; ratio +0.52 %; lost +0.31 s; off 0, 0.0 s; outcome clean",
     ]  # fmt: skip
     assert [line.split() for line in lines[3:5]] == [["sim", "track", "condition"], ["assetto", "pinegrove", "dry"]]
     assert len(lines) == 8
@@ -82,7 +71,7 @@ def test_on_a_narrow_terminal_rows_that_differ_are_paragraphs_of_whole_words(mon
     rows = [[cell + "x" * k for cell in row] for k, row in enumerate(CELLS)]
     lines = lines_at_80(monkeypatch, capsys, rows)
     assert lines[0] == "Cells"
-    assert lines[1].startswith("assetto: track pinegrove, car hatchback, driver line_follow,")
+    assert lines[1].startswith("assetto: track pinegrove; car hatchback; driver line_follow;")
     assert sum(line.startswith("assetto") for line in lines) == 4
     said = " ".join(" ".join(lines[1:]).split())
     assert all(cell in said for row in rows for cell in row)
@@ -92,3 +81,17 @@ def test_on_a_narrow_terminal_rows_of_many_lines_are_paragraphs(monkeypatch, cap
     rows = [[f"car {k}", *[f"{k} word " * 6] * 5, *[str(k)] * 6] for k in range(3)]
     lines = lines_at_80(monkeypatch, capsys, rows)
     assert [line.split(":")[0] for line in lines if line.startswith("car")] == ["car 0", "car 1", "car 2"]
+
+
+@pytest.mark.parametrize("width", range(26, 38))
+def test_on_a_narrow_terminal_sentences_stand_alone_and_units_beside_their_numbers(monkeypatch, capsys, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    rows = [["first", "Holds 20 m/s, and does not steer.", "1790 kg", "speed, x, y, yaw, yaw_rate, velocity_x"]]
+    print_table("Drivers (or FILE.py of your own, or a policy)", ["name", "about", "mass", "needs"], rows)
+    out = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
+    assert max(map(len, out.splitlines())) <= width
+    assert "1790 kg" in out
+    assert "20 m/s" in out
+    said = "first: Holds 20 m/s, and does not steer; mass 1790 kg; needs speed, x, y, yaw, yaw_rate, velocity_x"
+    assert said in " ".join(out.split())

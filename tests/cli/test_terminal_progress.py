@@ -92,21 +92,22 @@ def test_a_drive_does_not_wait_for_the_reader_of_its_lines(monkeypatch):
 
 def test_a_drive_is_a_table_of_80_columns(capsys, monkeypatch):
     use_terminal(monkeypatch)
-    with TerminalProgress("gt3 on hartmoor") as progress:
+    with TerminalProgress("driving") as progress:
         tap = LiveTap(lambda: 10.0)
-        progress.show_samples(tap)
+        progress.show_samples({"car": "gt3", "track": "oval"}, tap)
         tap.tick(CarState(time=1.0, speed=50.0, throttle=0.25, steer=-0.5, gear=3, lap_time=12.5), Controls())
         progress.show_progress(0.25, CarState(), 2)
         drawn = progress._console.render_lines(progress._render())
     lines = ["".join(part.text for part in line).rstrip() for line in drawn]
     assert max(map(len, lines)) <= 80
     assert len(lines) == 7
-    assert lines[0].split() == ["speed", "180", "km/h", "lap", "2", "0:12.500"]
+    assert lines[0].split() == ["speed", "180", "km/h", "lap", "2", "12.500"]
     assert "25 %" in lines[2]
+    assert lines[6].startswith("gt3 on oval")
     assert lines[6].endswith("so far")
     monkeypatch.setenv("COLUMNS", "50")
     with TerminalProgress("gt3 on hartmoor") as progress:
-        progress.show_samples(tap)
+        progress.show_samples({"car": "gt3", "track": "oval"}, tap)
         assert len(progress._console.render_lines(progress._render())) == 1, "too narrow for the table"
 
 
@@ -162,7 +163,7 @@ def test_speed_gear_laps_and_the_time_gained():
     shown = values(state, delta=-0.2134, laps=LAPS, lap=3, health=ConnectionHealth(lap_clock=12.5, silent=0.002))
     assert shown["speed"] == "180 km/h"
     assert shown["gear"] == "R   3000 rpm"
-    assert shown["lap 3"] == "0:12.500"
+    assert shown["lap 3"] == "12.500"
     assert shown["to best"] == "-0.213 s"
     assert shown["last"] == "1:01.000 not valid"
     assert shown["best"] == "1:02.500"

@@ -31,6 +31,7 @@ def started(monkeypatch):
     """Return the children that were started, in a process that has yet to compile."""
     made = []
     monkeypatch.setattr(kernels, "CACHE_IS_COLD", True)
+    monkeypatch.setattr(kernels, "CACHE", "folder")
     monkeypatch.setattr(precompile.os, "cpu_count", lambda: 2)
     monkeypatch.setattr(precompile.subprocess, "Popen", lambda words, **more: made.append(FakeChild(words)) or made[-1])
     return made
@@ -48,6 +49,12 @@ def test_a_second_drive_of_a_process_starts_no_child(started):
         with precompile.precompile_in_child():
             pass
     assert len(started) == 1
+
+
+def test_without_a_folder_a_child_would_compile_for_itself_alone(started, monkeypatch):
+    monkeypatch.setattr(kernels, "CACHE", None)
+    with precompile.precompile_in_child():
+        assert not started
 
 
 def test_after_an_error_nobody_waits_for_it(started):

@@ -174,7 +174,10 @@ def test_a_process_records_until_it_is_told_to_stop(tmp_path):
 def test_silence_is_no_recording(tmp_path, capsys):
     command = ["record", "--sim=forza", "--live", "--listen=127.0.0.1:0", "--seconds=0.1", f"--out={tmp_path}"]
     assert run_command_line(command) == 1
-    assert "nothing was recorded; trailbrake doctor forza says why" in capsys.readouterr().err
+    said = capsys.readouterr()
+    assert "nothing was recorded; trailbrake doctor forza says why" in said.err
+    assert "recording " not in said.out
+    assert not list(tmp_path.glob("*.mcap")), "`last` would name it"
 
 
 class GreyWindow:

@@ -130,6 +130,8 @@ def test_the_present_folder_is_kept_however_old(package, empty):
 def test_where_no_folder_can_be_made_there_is_none(package, empty):
     empty.write_text("a file where the folder should be")
     assert cache.prepare_folder() is None
+    assert "(at each start: " in cache.describe_compilation(None)
+    assert "(once, " in cache.describe_compilation(empty)
     assert "NUMBA_CACHE_DIR" not in os.environ
 
 

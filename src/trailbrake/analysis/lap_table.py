@@ -55,9 +55,9 @@ def compare_laps(laps: Sequence[LapRecord]) -> LapTable:
     return LapTable(rows, best, sector_best, together)
 
 
-def format_lap_time(seconds: float) -> str:
-    """Return a lap time as text: 1:23.456, or 23.456 below a minute; - for NaN, infinity and what no drive takes."""
-    if not abs(seconds) < _LONGEST_S:
+def format_lap_time(seconds: float | None) -> str:
+    """Return a lap time as text: 1:23.456, or 23.456 below a minute; - for None, NaN and what no drive takes."""
+    if seconds is None or not abs(seconds) < _LONGEST_S:
         return "-"
     thousandths = round(abs(seconds) * 1000)
     minutes, rest = divmod(thousandths, 60_000)

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from trailbrake.cli.output import JsonFlag, format_lap_time, print_json
+from trailbrake.analysis.lap_table import format_lap_time
+from trailbrake.cli.output import JsonFlag, print_json
 from trailbrake.errors import DataError, TrailbrakeError, UsageError
 from trailbrake.user_files import open_user_file, parse_json, parse_toml, read_user_file, read_user_text
 

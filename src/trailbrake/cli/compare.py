@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from trailbrake.cli.output import JsonFlag, OpenFlag, format_lap_time, open_page, print_json, print_notice
+from trailbrake.analysis.lap_table import format_lap_time
+from trailbrake.cli.output import JsonFlag, OpenFlag, open_page, print_json, print_notice
 from trailbrake.cli.runs import find_recording
 from trailbrake.errors import replace_controls
 from trailbrake.units import KMH

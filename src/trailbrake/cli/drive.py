@@ -9,12 +9,12 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from trailbrake.analysis.lap_table import format_lap_time
 from trailbrake.car_contacts import CarContact
 from trailbrake.cli.drive_flags import DriveFlags, find_given
 from trailbrake.cli.output import (
     JsonFlag,
     format_camera,
-    format_lap_time,
     open_page,
     print_json,
     print_notice,
@@ -121,6 +121,8 @@ def _print_summary(summary: dict[str, Any]) -> None:
           "yes" if lap["valid"] else "no"] for lap in summary["laps"]],
     )  # fmt: skip
     print(_format_figures(summary))
+    if summary["stability"]:
+        print(f"stability control on; slides in which it acted: {summary['stability']['slides']}")
     if summary["race"]:
         print_table(
             "race",

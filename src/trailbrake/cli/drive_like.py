@@ -7,9 +7,10 @@ from typing import Any
 
 import msgspec
 
+from trailbrake.analysis.lap_table import format_lap_time
 from trailbrake.cli.drive import report_drive
 from trailbrake.cli.drive_flags import DriveFlags, override_spec
-from trailbrake.cli.output import format_lap_time, print_notice
+from trailbrake.cli.output import print_notice
 from trailbrake.dashboard.options import PageOptions
 from trailbrake.driving.goals import Laps
 from trailbrake.errors import UsageError

@@ -42,10 +42,21 @@ def _annotate(verb: Callable[..., None], simulator: AnySimulator, options: type)
     verb.__annotations__["live_doors"] = Annotated[simulator.live_options | None, Parameter(name="*")]
 
 
+def _announce(show: TerminalProgress, options: LearnOptions | LearnCarOptions, files: str) -> None:
+    """Say what will be driven and written, before a long drive."""
+    options = options.with_defaults()
+    if options.source or getattr(options, "left_edge", None):
+        return
+    what = "the car of the game" if options.live else f"{options.car} on {options.track}"
+    show.show_message(f"drives {what} through the wire of {options.sim}, which takes minutes, and writes {files}; "
+                      "Ctrl-C stops, and the same line goes on")  # fmt: skip
+
+
 def _learn_track(simulator: AnySimulator, options: LearnOptions, live: object, *, json: bool) -> None:
-    from trailbrake.learning.road_mapping import map_road
+    from trailbrake.learning.road_mapping import map_path, map_road
 
     with TerminalProgress("mapping", wanted=not json) as show:
+        _announce(show, options, f"{map_path(options.with_defaults()).resolve()}")
         result = map_road(simulator, options, live, show)
     if json:
         print_json(result)
@@ -54,9 +65,10 @@ def _learn_track(simulator: AnySimulator, options: LearnOptions, live: object, *
 
 
 def _learn_car(simulator: AnySimulator, options: LearnCarOptions, live: object, *, json: bool) -> str:
-    from trailbrake.learning.car_learning import learn_car_file
+    from trailbrake.learning.car_learning import car_file_path, learn_car_file
 
     with TerminalProgress("learning the car", wanted=not json) as show:
+        _announce(show, options, f"{car_file_path(options.with_defaults()).resolve()} and its .html")
         result = learn_car_file(simulator, options.with_defaults(), live, show)
     if json:
         print_json(result)
@@ -66,9 +78,12 @@ def _learn_car(simulator: AnySimulator, options: LearnCarOptions, live: object, 
 
 
 def _learn_both(simulator: AnySimulator, options: LearnOptions, live: object, *, json: bool) -> str:
-    from trailbrake.learning.road_mapping import learn_road_and_car
+    from trailbrake.learning.road_mapping import learn_road_and_car, map_path
 
     with TerminalProgress("learning", wanted=not json) as show:
+        _announce(
+            show, options, f"{map_path(options.with_defaults()).resolve()} and the car's .toml and .html beside it"
+        )
         result = learn_road_and_car(simulator, options, live, show)
     car = result.get("learned_car", {})
     if json:

@@ -5,7 +5,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from trailbrake.cli.output import JsonFlag, OpenFlag, format_lap_time, open_page, print_json
+from trailbrake.analysis.lap_table import format_lap_time
+from trailbrake.cli.output import JsonFlag, OpenFlag, open_page, print_json
 from trailbrake.cli.terminal_progress import TaskProgress
 from trailbrake.optimal.options import LineOptions
 

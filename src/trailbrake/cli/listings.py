@@ -103,7 +103,7 @@ def tracks(*names: str, json: JsonFlag = False) -> None:
         print_table(
             "Tracks (or a CSV, TOML, GPX or KML file, or gen:SEED for a random circuit; NAME@wet in the wet)",
             ["name", "title", "length", "width", "tightest", "climb", ""],
-            [[r["name"], r["title"], f"{r['length_m']:.0f} m", f"{r['width_m'][0]:.0f}-{r['width_m'][1]:.0f} m",
+            [[r["name"], r["title"], f"{r['length_m']:.0f} m", _format_width(*r["width_m"]),
               f"{r['min_radius_m']:.0f} m" if r["min_radius_m"] < 9e5 else "straight", f"{r['climb_m']:.0f} m",
               "circuit" if r["closed"] else "open road"] for r in rows],
         )  # fmt: skip
@@ -117,6 +117,10 @@ def tracks(*names: str, json: JsonFlag = False) -> None:
             [[r["name"], r["title"], f"{r['length_m']:.0f} m", f"{r['width_m'][0]:.2f} m", f"{r['min_radius_m']:.1f} m",
               str(r["forks"]), r["about"]] for r in small],
         )  # fmt: skip
+
+
+def _format_width(least: float, most: float) -> str:
+    return f"{least:.0f} m" if most - least < 1.0 else f"{least:.0f}-{most:.0f} m"
 
 
 def _miniature_tracks() -> list[dict[str, Any]]:

@@ -4,18 +4,28 @@ Exit codes: 0 done; 1 it ran and the answer is no; 2 wrong usage or a missing th
 imported when they are called, and each imports what it needs inside: help must stay fast.
 """
 
+import re
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Any
 
-from cyclopts import App, CycloptsError, Group, MissingArgumentError, Parameter, UnusedCliTokensError
+from cyclopts import (
+    App,
+    ArgumentCollection,
+    CycloptsError,
+    Group,
+    MissingArgumentError,
+    Parameter,
+    UnusedCliTokensError,
+)
 
 from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.cli.flag_names import choose_short_flag, guess_flag, spell_out
 from trailbrake.cli.output import print_json
 from trailbrake.cli.simulator_choice import INSTALL
 from trailbrake.dashboard.options import WatchOptions
-from trailbrake.errors import TrailbrakeError, describe_os_error
+from trailbrake.errors import TrailbrakeError, UsageError, describe_os_error
 from trailbrake.learning.options import LearnOptions
 from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator
@@ -82,6 +92,7 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "", 
         version_flags=("--version", "-V"),
         default_parameter=Parameter(negative_iterable=(), short_alias=choose_short_flag),
         suppress_keyboard_interrupt=False,  # `run` says so
+        config=_refuse_fractions,
     )
     app.command(drive.build_drive_command(simulator, tokens), name="drive")
     app.command(serve.build_serve_app(verb, name))
@@ -119,6 +130,14 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "", 
             app[each].group = group
     app.register_install_completion_command(INSTALL)
     return app
+
+
+def _refuse_fractions(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
+    """Refuse a number with a fraction where a whole one is due: cyclopts would round it."""
+    for argument in arguments:
+        for token in argument.tokens if argument.hint is int else ():
+            if re.search(r"\.\d*[1-9]", token.value):
+                raise UsageError("no whole number", where=argument.name, got=token.value)
 
 
 def _find_sim_flag(tokens: list[str]) -> str:
@@ -187,4 +206,6 @@ def _print_refusal(tokens: list[str], line: str, code: int) -> int:
 
 def main() -> None:
     """The console script."""
-    exit_without_threads(run_command_line(sys.argv[1:]))
+    code = run_command_line(sys.argv[1:])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # what was to be done is done
+    exit_without_threads(code)

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import sys
 import textwrap
 import webbrowser
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 OpenFlag = Annotated[bool, Parameter(name="--open", negative=(), help="Open the page in the browser.")]
 JsonFlag = Annotated[bool, Parameter(name="--json", negative=(), help="Print one JSON object on stdout.")]
 
+_UNLABELLED = ("about", "title")  # columns whose cells explain themselves in a paragraph
 TALL = 4  # lines of a row, in the mean, above which paragraphs are read more easily
 
 
@@ -65,13 +67,19 @@ def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]
     kept = [i for i in range(len(header)) if not lines or any(row[i] not in ("", "-") for row in lines)]
     # Into a pipe there is no width to respect; 200 keeps one row on one line.
     console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 200)
-    console.print(replace_controls(title), style="bold", markup=False, highlight=False, soft_wrap=True)
+
+    def print_wrapped(text: str, style: str = "", indent: str = "  ") -> None:
+        kept_together = re.sub(r"(?<=\d) (?=\w)", "\xa0", replace_controls(text))  # a number and its unit
+        for line in textwrap.wrap(kept_together, console.width, subsequent_indent=indent,
+                                  break_long_words=False, break_on_hyphens=False):  # fmt: skip
+            console.print(line.replace("\xa0", " "), style=style, markup=False, highlight=False, soft_wrap=True)
 
     def print_paragraph(name: str, row: Sequence[str], columns: Sequence[int]) -> None:
-        text = ", ".join(f"{header[i]} {row[i]}".strip() for i in columns if row[i] not in ("", "-"))
-        for line in textwrap.wrap(replace_controls(f"{name}: {text}"), console.width, subsequent_indent="  ",
-                                  break_long_words=False, break_on_hyphens=False):  # fmt: skip
-            console.print(line, markup=False, highlight=False, soft_wrap=True)
+        cells = (f"{'' if header[i] in _UNLABELLED else header[i]}\xa0{row[i].removesuffix('.')}".lstrip()
+                 for i in columns if row[i] not in ("", "-"))  # fmt: skip
+        print_wrapped(f"{name}: {'; '.join(cells)}")
+
+    print_wrapped(title, "bold", "")
 
     table = _make_table(header, lines, kept, has_ids)
     if len(lines) > 1 and not _fits(console, table):
@@ -118,11 +126,3 @@ def format_camera(figures: dict[str, Any]) -> str:
     rate, half, most = (figures[name] for name in ("rate_hz", "age_p50_ms", "age_p99_ms"))
     return (f"{figures['pictures']} pictures, {rate:.0f} a second; {half:.0f} ms old when read, 99 % under {most:.0f}"
             f" ms{trouble}")  # fmt: skip
-
-
-def format_lap_time(seconds: float | None) -> str:
-    """Return a time as people say it: 1:47.352."""
-    if seconds is None or not abs(seconds) < 1e9:  # NaN, or what no drive takes: a file may say anything
-        return "-"
-    minutes, thousandths = divmod(round(seconds * 1000.0), 60_000)
-    return f"{minutes}:{thousandths / 1000.0:06.3f}"

@@ -4,7 +4,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from trailbrake.cli.output import JsonFlag, format_lap_time, print_json
+from trailbrake.analysis.lap_table import format_lap_time
+from trailbrake.cli.output import JsonFlag, print_json
 from trailbrake.cli.terminal_progress import TaskProgress
 from trailbrake.reference.options import ReferenceOptions
 

@@ -11,7 +11,8 @@ from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trailbrake.cli.output import JsonFlag, format_lap_time, print_json, print_table
+from trailbrake.analysis.lap_table import format_lap_time
+from trailbrake.cli.output import JsonFlag, print_json, print_table
 from trailbrake.errors import TrailbrakeError, UsageError
 
 if TYPE_CHECKING:

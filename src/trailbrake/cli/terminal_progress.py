@@ -10,7 +10,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from trailbrake.cli.output import format_lap_time, print_notice
+from trailbrake.analysis.lap_table import format_lap_time
+from trailbrake.cli.output import print_notice
 from trailbrake.errors import replace_controls
 from trailbrake.laps import LapRecord
 from trailbrake.state import CarState, Controls
@@ -138,20 +139,21 @@ class TerminalProgress(TaskProgress):
         from trailbrake.planning.course import UnmappedCourse
         from trailbrake.system import steady_clock
 
-        if self._bar is not None and about["track"]:
-            self._bar.update(
-                self._task, description=replace_controls(f"{about['car'] or 'unknown car'} on {about['track']}")
-            )
         road = None if isinstance(course, UnmappedCourse) else course.track.road
-        self._tap, self._updates_tap = LiveTap(steady_clock.now, link, driver, road), True
-        return self._tap
+        self._updates_tap = True
+        return self.show_samples(about, LiveTap(steady_clock.now, link, driver, road))
 
     def execute_requests(self) -> None:
         """Nothing: a terminal requests nothing."""
 
-    def show_samples(self, tap: "LiveTap") -> None:
-        """Show the samples of a tap that another view updates."""
+    def show_samples(self, about: dict[str, Any], tap: "LiveTap") -> "LiveTap":
+        """Show the samples of a tap that another view updates, titled by car and track; return it."""
+        if self._bar is not None and about["track"]:
+            self._bar.update(
+                self._task, description=replace_controls(f"{about['car'] or 'unknown car'} on {about['track']}")
+            )
         self._tap = tap
+        return tap
 
     def show_message(self, text: str) -> None:
         """Print a line above the bar, unless its reader has stopped: a drive must not wait for that."""

@@ -211,8 +211,8 @@ def _describe_other(index: int, state: CarState) -> OtherCar:
 class ShowsSamples(Protocol):
     """A ProgressListener that shows the samples of a car, too: the terminal."""
 
-    def show_samples(self, tap: LiveTap) -> None:
-        """Show what this tap receives; the page updates it."""
+    def show_samples(self, about: dict[str, Any], tap: LiveTap) -> LiveTap:
+        """Show what this tap receives of a drive, and return it; the page updates it."""
 
 
 def draw_qr_code(text: str) -> list[str]:
@@ -328,7 +328,7 @@ class LiveView:
             driver.hands = self._state.control_lease.newest_input
         self._tap = LiveTap(steady_clock.now, link, driver, road, self._state.publish_text, coach=coach)
         if isinstance(self._listener, ShowsSamples):
-            self._listener.show_samples(self._tap)
+            self._listener.show_samples(about, self._tap)
         header = page_messages.build_header(about, road, line, by_hand)
         header["coach"] = None if coach is None else coach.describe()
         self._start_source(self._tap, header, road, None if line is None else line.table[:, :2], car)

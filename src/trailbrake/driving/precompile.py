@@ -19,11 +19,11 @@ CHILD_LIMIT_S = 60.0  # s to wait for a child
 
 @contextmanager
 def precompile_in_child() -> Iterator[None]:
-    """Compile the world's kernels in a child process while the body runs, if they are not in the cache yet.
+    """Compile the world's kernels in a child process while the body runs, as far as a cache on disk lacks them.
 
     On leaving they are there; after an exception the children are ended instead.
     """
-    if not kernels.CACHE_IS_COLD or (os.cpu_count() or 1) < 2:
+    if not (kernels.CACHE_IS_COLD and kernels.CACHE) or (os.cpu_count() or 1) < 2:
         yield
         return
     child = subprocess.Popen(

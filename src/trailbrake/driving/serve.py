@@ -12,7 +12,7 @@ from trailbrake.driving.world_view import ServeView, TickView, open_view
 from trailbrake.errors import UsageError
 from trailbrake.histogram import DurationHistogram
 from trailbrake.json_types import JsonObject
-from trailbrake.kernels import CACHE_IS_COLD
+from trailbrake.kernels import CACHE_IS_COLD, COMPILE_NOTICE
 from trailbrake.laps import LapRecord, lap_summary
 from trailbrake.roles import ClientPaced, Described, Host, Plant, RaceHost, Wakeable
 from trailbrake.simulator import AnySimulator
@@ -167,7 +167,7 @@ def serve_world(
     if not world.seconds >= 0.0:
         raise UsageError("no number of seconds", where="--seconds", expected="0 or more", got=f"{world.seconds:g}")
     if CACHE_IS_COLD:
-        print("compiling kernels (once, a few seconds)", file=sys.stderr, flush=True)
+        print(COMPILE_NOTICE, file=sys.stderr, flush=True)
     settled = settle_world(world, simulator.world)
     plant = plant or build_world(simulator, settled, options)
     host = build_host(simulator, plant, options, doors or _private_folder())

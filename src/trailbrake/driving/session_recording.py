@@ -93,9 +93,12 @@ def record_session(
                 _report_events(session, recorder, last, say, is_verbose=given.verbose)
         summary: JsonObject = {"sim": simulator.name, "seconds": steady_clock.now() - began, **session.summary()}
         summary["camera"] = {} if pictures is None else pictures.summarise_pictures()
-    summary["recording"] = str(recorder.path) if recorder is not None else None
+    if recorder is not None and not session.stream.sequence:  # nothing came
+        recorder.path.unlink(missing_ok=True)
+    kept = recorder.path if recorder is not None and session.stream.sequence else None
+    summary["recording"] = kept and str(kept)
     summary["recording_error"] = recorder.error if recorder is not None else ""
-    summary["report"] = _write_report(recorder.path, say) if recorder is not None and session.stream.sequence else None
+    summary["report"] = kept and _write_report(kept, say)
     return summary
 
 

@@ -28,6 +28,7 @@ BACKEND = os.environ.get("TRAILBRAKE_KERNELS", "numba")
 if BACKEND == "numba":
     CACHE = cache.prepare_folder()  # before numba is imported, which reads the folder's name then
     CACHE_IS_COLD = cache.is_cold(CACHE)
+    COMPILE_NOTICE = cache.describe_compilation(CACHE)
     from trailbrake.kernels.enum_constants import inline_enums
     from trailbrake.kernels.numba_internals import (
         COMMON_OPTIONS,
@@ -130,7 +131,7 @@ if BACKEND == "numba":
         return share_between_constants(kernel)
 
 elif BACKEND == "python":
-    CACHE_IS_COLD = False
+    CACHE, CACHE_IS_COLD, COMPILE_NOTICE = None, False, ""
 
     def jit(function: Function) -> Function:
         """Return `function` itself."""

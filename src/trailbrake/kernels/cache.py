@@ -89,3 +89,9 @@ def prepare_folder() -> Path | None:
 def is_cold(folder: Path | None) -> bool:
     """Return whether the folder holds no compiled kernel, so that the first drive announces the compilation."""
     return folder is None or next(folder.rglob("*.nbi"), None) is None
+
+
+def describe_compilation(folder: Path | None) -> str:
+    """Return the line that says that kernels are compiled."""
+    how = "once, a few seconds" if folder else "at each start: no folder for them can be written; set TRAILBRAKE_CACHE"
+    return f"compiling kernels ({how})"

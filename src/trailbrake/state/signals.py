@@ -4,7 +4,6 @@ A simulator declares them (`Simulator.signals`); a drive selects those that its 
 link fills `CarState.signals` with them. A drive that selects none pays nothing.
 """
 
-import difflib
 import fnmatch
 import math
 import re
@@ -12,7 +11,7 @@ from collections.abc import Iterable, Iterator, KeysView, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from trailbrake.errors import UsageError
+from trailbrake.errors import UsageError, suggest_names
 from trailbrake.state.fields import Quantity
 
 SignalRole = Literal["", "engine_power", "surface", "kerb"]
@@ -144,8 +143,7 @@ def match_signals(declared: Sequence[Signal], patterns: Iterable[str], *, where:
         if not names:
             known = [s.name for s in declared]
             expected = "a signal of docs/signals.md" if known else "nothing: this simulator has no signals"
-            near = difflib.get_close_matches(pattern, known, 3)  # a list of all would fill a page
             raise UsageError("unknown signal", where=where, expected=expected, got=pattern,
-                             hint=f"did you mean {' or '.join(near)}?" if near else "")  # fmt: skip
+                             hint=suggest_names(pattern, known) if known else "")  # fmt: skip
         wanted.update(names)
     return tuple(signal for signal in declared if signal.name in wanted)

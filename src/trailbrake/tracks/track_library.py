@@ -56,6 +56,8 @@ def load_track(name_or_path: "str | os.PathLike[str]") -> Track:
     path = Path(text).expanduser()
     suffix = path.suffix.lower()
     if not is_regular_file(path):
+        if suffix:
+            raise UsageError("no such track file", where=text)
         hint = suggest_names(text, library)
         wanted = "a name, a .csv, .toml, .gpx or .kml file, or gen:SEED; each may end in @wet"
         raise UsageError("no such track", where=repr(text), expected=wanted, hint=hint)

@@ -39,6 +39,15 @@ def test_a_sliding_rear_gets_less_throttle_and_less_steering_into_the_bend_and_i
     assert (spinning.throttle, side * spinning.steer > 0.0) == (0.0, True)
 
 
+def test_slides_in_which_it_acts_are_counted():
+    control, wanted = StabilityControl(CAR), Controls(throttle=1.0)
+    for slip in (0.5, 1.2, 1.4, 0.5, 1.3, 0.2):
+        control.limit_controls(sliding(slip), wanted)
+    assert control.slides == 2
+    control.limit_controls(sliding(1.2), Controls(steer=0.9))  # the driver countersteers: there is nothing to do
+    assert control.slides == 2
+
+
 def test_countersteering_stays_free_and_driven_front_wheels_keep_their_throttle():
     countered = Controls(steer=0.9, throttle=0.0)
     assert StabilityControl(CAR).limit_controls(sliding(1.5), countered) == countered

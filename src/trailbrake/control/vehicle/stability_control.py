@@ -19,6 +19,9 @@ class StabilityControl:
 
     Args:
         car: that is believed.
+
+    Attributes:
+        slides: in which it acted.
     """
 
     NEEDS = frozenset({"speed", "velocity_x", "velocity_y", "yaw_rate"})
@@ -28,6 +31,7 @@ class StabilityControl:
         self._front_peak, self._rear_peak = car.tyre_front.peak_slip_angle, car.tyre_rear.peak_slip_angle
         self._drives_rear = car.drive.front_share < 1.0
         self._full_steer_angle = car.full_steer_angle
+        self.slides, self._acts = 0, False
 
     def limit_controls(self, state: CarState, controls: Controls) -> Controls:
         """Return the controls to send; the driver's own where the rear axle holds, or its slip is not known.
@@ -39,6 +43,7 @@ class StabilityControl:
         forward = max(state.velocity_x, 1.0)
         slip = math.atan2(state.velocity_y - self._to_rear * state.yaw_rate, forward) / self._rear_peak
         if not (abs(slip) > SPIN_START and state.speed > MIN_SPEED):  # also for NaN
+            self._acts = False
             return controls
         share, side = turn_in_share(abs(slip)), math.copysign(1.0, slip)
         flow = math.atan2(state.velocity_y + self._to_front * state.yaw_rate, forward)
@@ -48,4 +53,6 @@ class StabilityControl:
         limited.steer = side * min(max(controls.steer * side, least), 1.0)
         if self._drives_rear:
             limited.throttle = controls.throttle * share
+        self.slides += not self._acts and limited != controls
+        self._acts = self._acts or limited != controls
         return limited

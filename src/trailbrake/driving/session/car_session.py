@@ -160,6 +160,7 @@ class CarSession:
             "mean_speed_mps": scorer.mean_speed,
             "max_abs_lateral_error_m": scorer.max_error,
             "supervisor": asdict(supervisor.counters),
+            "stability": supervisor.stability and {"slides": supervisor.stability.slides},
             "commands": {"sent": commands.sent, "refused": commands.refused},
             "pace": None if loop.pace is None else loop.pace.describe(),
             "link": asdict(self.link.counters),

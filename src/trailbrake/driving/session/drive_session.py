@@ -164,6 +164,10 @@ def _drive_cars(
     def finish(connection: Connection, outcome: DriveOutcome) -> None:
         counters = {"link": asdict(cars[0].link.counters), "host": connection.read_host_counters()}
         cars[0].recorder.store_wire_counters(counters)
+        for car, loop in zip(cars, outcome.cars, strict=True):
+            if loop.supervisor.stability is not None:
+                slides = loop.supervisor.stability.slides
+                car.recorder.store_event(car.scorer.time, f"stability control on; slides in which it acted: {slides}")
         _record_contacts(cars, outcome, connection.plant)
         reports.append({} if setup.session_tool is None else setup.session_tool.report())
         reports.append({} if connection.camera is None else connection.camera.summarise_pictures())

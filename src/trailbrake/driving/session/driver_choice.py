@@ -17,7 +17,7 @@ from trailbrake.drivers.loading.driver_registry import (
 )
 from trailbrake.driving.spec import DriveSpec
 from trailbrake.errors import DriverError, TrailbrakeError, UsageError, describe_value, raised_at
-from trailbrake.kernels import CACHE_IS_COLD
+from trailbrake.kernels import CACHE_IS_COLD, COMPILE_NOTICE
 from trailbrake.planning.course import Course, UnmappedCourse, has_plan
 from trailbrake.roles import Driver
 from trailbrake.sims import registry
@@ -158,7 +158,7 @@ def reset_drivers(drivers: Sequence[Driver], name: str, course: Course, say: Cal
         DriverError: anything else that `reset` raises.
     """
     if CACHE_IS_COLD:
-        say("compiling kernels (once, a few seconds)")
+        say(COMPILE_NOTICE)
     try:
         pid = os.getpid()
         for driver in drivers:

@@ -199,6 +199,8 @@ def load_miniature_track(name_or_path: "str | os.PathLike[str]") -> MiniatureTra
         file = f"{requested}.toml"
         return _track_from_text((_LIBRARY / file).read_text("utf-8"), requested, file, "library")
     path = Path(requested).expanduser()
+    if path.suffix.lower() == ".toml" and not path.exists():
+        raise UsageError("no such track file", where=requested)
     if path.suffix.lower() != ".toml" or not is_regular_file(path):
         raise UsageError(
             "no such miniature track", where=repr(requested), expected="a name, a .toml file or gen:SEED",

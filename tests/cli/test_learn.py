@@ -1,0 +1,30 @@
+"""The verb `learn`: what it says before a long drive. Learning itself is tested in learning/."""
+
+import pytest
+
+from trailbrake.errors import SimulatorError
+
+
+@pytest.mark.parametrize(
+    ("words", "what", "file"),
+    [
+        ((), "hatchback on serpent_pass", "serpent_pass_map.csv and the car's .toml"),
+        (("track", "--track=kartwerk", "--car=gt3"), "gt3 on kartwerk", "kartwerk_map.csv"),
+        (("car", "--live"), "the car of the game", "learned.toml and its .html"),
+    ],
+)
+def test_what_is_driven_and_written_is_said_first(cli, monkeypatch, tmp_path, words, what, file):
+    def stop(*args):
+        raise SimulatorError("the end")
+
+    monkeypatch.chdir(tmp_path)
+    for name in ("road_mapping.map_road", "road_mapping.learn_road_and_car", "car_learning.learn_car_file"):
+        monkeypatch.setattr(f"trailbrake.learning.{name}", stop)
+    first, last = cli("learn", *words).err
+    assert f"drives {what} through the wire of forza" in first
+    assert f"{tmp_path}/{file}" in first
+    assert last == "trailbrake: the end"
+
+
+def test_what_is_read_from_files_is_not_announced(cli, tmp_path):
+    assert cli("learn", "track", "--source", tmp_path / "nothing.gpx").error
