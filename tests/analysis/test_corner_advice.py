@@ -30,8 +30,6 @@ ENTRY, MIDDLE, EXIT = PhaseLosses(0.2, 0.0, 0.0), PhaseLosses(0.0, 0.2, 0.0), Ph
     ("changes", "phases", "text"),
     [
         ({"brake_point": 88.0}, ENTRY, "Brake 12 m later, at 100 m"),
-        ({"brake_point": 94.51}, ENTRY, "Brake 5 m later, at 100 m"),
-        ({"min_speed": 17.91}, MIDDLE, "Carry 8 km/h more, 72 km/h at the slowest place"),
         ({"brake_point": 88.0, "brake_peak": 0.6}, ENTRY, "Brake 12 m later, at 100 m, and harder"),
         ({"brake_peak": 0.6}, ENTRY, "Brake harder, to 90% instead of 60%"),
         ({"brake_end": 160.0}, ENTRY, "Release the brake 10 m earlier, at 150 m"),
@@ -58,6 +56,12 @@ def test_the_sentence_names_the_cause(changes, phases, text):
     assert text in said
     assert "0.200 s lost" in said
     assert said.endswith(".")
+
+
+def test_differences_are_those_of_the_rounded_numbers_beside_them():
+    best = replace(BEST, brake_point=139.6, min_speed=20.1)  # 72.4 km/h
+    assert "Brake 5 m later, at 140 m" in advise_corner(replace(best, brake_point=135.4), best, 0.2, ENTRY)
+    assert "Carry 3 km/h more, 72 km/h" in advise_corner(replace(best, min_speed=19.1), best, 0.2, MIDDLE)  # 68.8
 
 
 def test_flat_corners():
