@@ -79,6 +79,7 @@ def test_a_spec_has_no_names_beside_it():
 
 def test_tab_knows_the_public_names():
     assert {"drive", "connect", "load_track"} <= set(dir(trailbrake))
+    assert not {"Any", "TYPE_CHECKING", "register_when_imported"} & set(dir(trailbrake))
 
 
 class Located:
