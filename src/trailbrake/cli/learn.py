@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
+from trailbrake.analysis.lap_table import format_lap_time
 from trailbrake.cli.output import JsonFlag, OpenFlag, open_page, print_json, print_table
 from trailbrake.cli.terminal_progress import TerminalProgress
 from trailbrake.learning.options import LearnCarOptions, LearnOptions
@@ -104,7 +105,7 @@ def _print_track(result: dict[str, Any]) -> None:
 
 
 def _print_laps(laps: dict[str, Any]) -> None:
-    times = ", ".join(f"{lap['time_s']:.3f} s{'' if lap['valid'] else ' (invalid)'}" for lap in laps["laps"])
+    times = ", ".join(f"{format_lap_time(lap['time_s'])}{'' if lap['valid'] else ' (invalid)'}" for lap in laps["laps"])
     print(f"laps {times or 'none'}: {laps['ended']}\nmemory {laps['memory']}")
 
 

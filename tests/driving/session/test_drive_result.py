@@ -15,7 +15,7 @@ def made(path):
 
 def test_a_notebook_shows_the_laps_and_escapes_names():
     shown = made("a/run.mcap")._repr_html_()
-    assert "62.500" in shown
+    assert "<td>1:02.500</td>" in shown
     assert "&lt;b&gt;, kart" in shown
     assert "off the road" in shown
     assert "run.mcap" in shown

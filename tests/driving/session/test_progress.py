@@ -52,4 +52,4 @@ def test_one_line_changes_and_messages_are_printed(monkeypatch, capsys):
     ]
     listener.show_message("slow")
     listener.show_lap(LapRecord(1, 62.5, False, (), "contact", 0.0, 1))
-    assert capsys.readouterr().out.splitlines() == ["slow", "lap 1: 62.500 s, contact"]
+    assert capsys.readouterr().out.splitlines() == ["slow", "lap 1: 1:02.500, contact"]

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from trailbrake.analysis.drive_picture import draw_recording
+from trailbrake.analysis.lap_table import format_lap_time
 from trailbrake.errors import TrailbrakeError
 from trailbrake.json_types import JsonObject
 from trailbrake.pages.rendering import escape_html
@@ -32,7 +33,8 @@ class DriveResult(JsonObject):
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td>{lap['number']}</td><td>{lap['time_s']:.3f}</td><td>{'yes' if lap['valid'] else 'no'}</td></tr>"
+            f"<tr><td>{lap['number']}</td><td>{format_lap_time(lap['time_s'])}</td>"
+            f"<td>{'yes' if lap['valid'] else 'no'}</td></tr>"
             for lap in self["laps"]
         )
         place = ", ".join(escape_html(str(self[key])) for key in ("driver", "car", "track") if self[key])
@@ -42,6 +44,6 @@ class DriveResult(JsonObject):
         except TrailbrakeError:  # moved away since
             picture = ""
         return (
-            f"<table><caption>{place}</caption><thead><tr><th>lap</th><th>time s</th><th>valid</th></tr></thead>"
+            f"<table><caption>{place}</caption><thead><tr><th>lap</th><th>time</th><th>valid</th></tr></thead>"
             f"<tbody>{rows}</tbody></table>{end}{picture}<p>{escape_html(Path(self['recording']).name)}</p>"
         )

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable
 from typing import Protocol
 
+from trailbrake.analysis.lap_table import format_lap_time
 from trailbrake.json_types import JsonObject
 from trailbrake.laps import LapRecord
 from trailbrake.planning.course import Course
@@ -87,7 +88,7 @@ class NotebookListener(SilentListener):
 
     def show_lap(self, lap: LapRecord) -> None:
         """Print the lap."""
-        print(f"lap {lap.number}: {lap.time_s:.3f} s{'' if lap.valid else ', ' + lap.invalid_reason}")
+        print(f"lap {lap.number}: {format_lap_time(lap.time_s)}{'' if lap.valid else ', ' + lap.invalid_reason}")
 
     def show_progress(self, share_done: float, state: CarState, lap: int) -> None:
         """Change the line."""
