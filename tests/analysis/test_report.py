@@ -253,10 +253,11 @@ def test_channels_of_engine_and_wheels_are_the_largest_of_the_four(tmp_path):
 @pytest.mark.skipif(find() is None, reason="no Chromium here")
 def test_channels_are_chosen_and_the_cursor_names_the_corner(drive, tmp_path):
     page = write_report(drive, tmp_path / "report.html")
-    with closing(Browser(tmp_path / "browser")) as tab:
-        tab.size(400, 850)
+    with closing(Browser(tmp_path / "browser", (500, 1400))) as tab:
         tab.open(page.as_uri())
         tab.wait("charts.length > 3")
+        tab.wait("charts[0].plot.width === byId('charts').clientWidth")  # beside a scroll bar
+        tab.size(400, 850)
         tab.evaluate("window.before = charts.length; setCursor(Math.round(corners[0].apex / report.step))")
         tab.wait("document.getElementById('readout').textContent.includes(', T1')")
         assert "forward g" not in tab.evaluate("document.getElementById('readout').textContent")
@@ -266,5 +267,5 @@ def test_channels_are_chosen_and_the_cursor_names_the_corner(drive, tmp_path):
         tab.evaluate(f"{longitudinal}.querySelector('input').click()")
         tab.wait("charts.length === before + 1")
         tab.wait("document.getElementById('readout').textContent.includes('forward g')")
-        assert tab.evaluate("document.documentElement.scrollWidth") <= 400
+        tab.wait("document.documentElement.scrollWidth <= 400")
         assert tab.complaints == []

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from trailbrake.analysis.comparison import Comparison, CornerLoss
+from trailbrake.analysis.corner_advice import subtract_shown
 from trailbrake.analysis.corner_figures import CornerFigures
 from trailbrake.analysis.lap_table import format_lap_time
 from trailbrake.analysis.reference_line import Array
@@ -219,8 +220,8 @@ def make_figure_cell(head: str, mine: float, best: float, factor: float) -> str:
     """Return a cell with a figure and its difference from the reference's; a phone shows its column's head in it."""
     if not math.isfinite(mine):
         return f"<td data-head='{head}'>-</td>"
-    difference = (mine - best) * factor
-    text = f" ({difference:+.0f})" if math.isfinite(difference) and abs(difference) >= 0.5 else ""
+    difference = subtract_shown(mine, best, 1.0 / factor) * factor
+    text = f" ({difference:+.0f})" if abs(difference) >= 0.5 else ""  # False for NaN
     return f"<td data-head='{head}'>{mine * factor:.0f}{text}</td>"
 
 

@@ -75,7 +75,7 @@ def advise_stretch(lap: CornerFigures, reference: CornerFigures, lost_s: float) 
 
 def _is_slow_from_the_bend(lap: CornerFigures, reference: CornerFigures) -> bool:
     """Return whether the exit is slow since the bend was: most of the missing speed was missing before."""
-    missing = _subtract_shown(reference.min_speed, lap.min_speed, KMH)
+    missing = subtract_shown(reference.min_speed, lap.min_speed, KMH)
     return missing >= LEAST_SPEED and missing >= BEND_SHARE * (reference.exit_speed - lap.exit_speed)
 
 
@@ -83,7 +83,7 @@ def _known_or(value: float, other: float) -> float:
     return value if math.isfinite(value) else other
 
 
-def _subtract_shown(first: float, second: float, unit: float = 1.0) -> float:
+def subtract_shown(first: float, second: float, unit: float = 1.0) -> float:
     """Return a difference as of the rounded numbers that readers see, whose unit is `unit`."""
     return unit * float(np.round(first / unit) - np.round(second / unit))
 
@@ -93,7 +93,7 @@ def _name_phase(phase: str) -> str:
 
 
 def _advise_entry(lap: CornerFigures, reference: CornerFigures) -> str:
-    earlier = _subtract_shown(reference.brake_point, lap.brake_point)
+    earlier = subtract_shown(reference.brake_point, lap.brake_point)
     if math.isnan(reference.brake_point) and math.isfinite(lap.brake_point) and lap.brake_peak >= LEAST_PEDAL:
         return "Do not brake here, lift at most"
     if earlier >= LEAST_WAY:
@@ -101,20 +101,20 @@ def _advise_entry(lap: CornerFigures, reference: CornerFigures) -> str:
         return f"Brake {earlier:.0f} m later, at {reference.brake_point:.0f} m" + (", and harder" if harder else "")
     if reference.brake_peak - lap.brake_peak >= LEAST_PEDAL and math.isfinite(earlier):
         return f"Brake harder, to {reference.brake_peak:.0%} instead of {lap.brake_peak:.0%}"
-    longer = _subtract_shown(lap.brake_end, reference.brake_end)
+    longer = subtract_shown(lap.brake_end, reference.brake_end)
     if longer >= LEAST_WAY:
         return f"Release the brake {longer:.0f} m earlier, at {reference.brake_end:.0f} m"
     return ""
 
 
 def _advise_middle(lap: CornerFigures, reference: CornerFigures) -> str:
-    missing = _subtract_shown(reference.min_speed, lap.min_speed, KMH)
+    missing = subtract_shown(reference.min_speed, lap.min_speed, KMH)
     if missing >= LEAST_SPEED:
         text = f"Carry {missing / KMH:.0f} km/h more, {reference.min_speed / KMH:.0f} km/h at the slowest place"
-        later = _subtract_shown(reference.brake_point, lap.brake_point)
+        later = subtract_shown(reference.brake_point, lap.brake_point)
         if later <= -LEAST_WAY:
             text += f", by braking {-later:.0f} m earlier"
-        elif (early := _subtract_shown(reference.turn_in, lap.turn_in)) >= LEAST_WAY:
+        elif (early := subtract_shown(reference.turn_in, lap.turn_in)) >= LEAST_WAY:
             text += f", by turning in {early:.0f} m later"
         elif early <= -LEAST_WAY:
             text += f", by turning in {-early:.0f} m earlier"
@@ -126,18 +126,18 @@ def _advise_middle(lap: CornerFigures, reference: CornerFigures) -> str:
 
 
 def _advise_exit(lap: CornerFigures, reference: CornerFigures) -> str:
-    later = _subtract_shown(lap.throttle_point, reference.throttle_point)
+    later = subtract_shown(lap.throttle_point, reference.throttle_point)
     if later >= LEAST_WAY:
         return f"Open the throttle {later:.0f} m earlier, at {reference.throttle_point:.0f} m"
     is_flat = math.isnan(reference.throttle_point) and math.isfinite(reference.least_throttle)
     if is_flat and math.isfinite(lap.throttle_point):
         return "Stay on the throttle"
-    later = _subtract_shown(lap.full_throttle, reference.full_throttle)
+    later = subtract_shown(lap.full_throttle, reference.full_throttle)
     if later >= LEAST_WAY:
         return f"Be at full throttle {later:.0f} m earlier, at {reference.full_throttle:.0f} m"
     if math.isfinite(lap.gear) and lap.gear != reference.gear and math.isfinite(reference.gear):
         return f"Drive the corner in gear {reference.gear:.0f} instead of {lap.gear:.0f}"
-    missing = _subtract_shown(reference.exit_speed, lap.exit_speed, KMH)
+    missing = subtract_shown(reference.exit_speed, lap.exit_speed, KMH)
     if missing >= LEAST_SPEED:
         return f"Leave the corner {missing / KMH:.0f} km/h faster, at {reference.exit_speed / KMH:.0f} km/h"
     return ""

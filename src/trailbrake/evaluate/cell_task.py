@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from trailbrake.analysis.lap_table import format_lap_time
 from trailbrake.campaign.case_run import CaseTask
 from trailbrake.driving.goals import Laps, NoFuel, NoHeadway, TimeUp
 from trailbrake.driving.loop.supervisor import Supervisor
@@ -187,7 +188,7 @@ def describe_result(cell: Cell, result: CellResult) -> str:
     best = find_best_time(list_timed_laps(result, cell.laps))
     condition = f" ({', '.join(cell.condition)})" if cell.condition else ""
     belief = f", believes {cell.believed_car}" if cell.believed_car else ""
-    lap = f", best {best:.3f} s" if math.isfinite(best) else ""
+    lap = f", best {format_lap_time(best)}" if math.isfinite(best) else ""
     why = f": {result.ended}" if result.ended else ""
     return (f"{cell.sim}, {cell.car} on {cell.track}{condition}, {cell.driver}{belief}: {result.outcome}{lap}{why}"
             f" [{result.wall_s:.0f} s]")  # fmt: skip

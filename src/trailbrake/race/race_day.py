@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from trailbrake.analysis.lap_table import format_lap_time
 from trailbrake.campaign.case_run import check_campaign
 from trailbrake.config import recordings_folder
 from trailbrake.drivers.loading.driver_registry import builtin_driver_class, driver_names
@@ -194,7 +195,7 @@ def _run_heats_here(to_run: list[tuple[Heat, str]], how: _HeatRun) -> None:
 
 def _format_result(result: Any) -> str:
     laps = f"{len(result.laps)} lap{'' if len(result.laps) == 1 else 's'}"
-    best = f", best {result.best_s:.3f} s" if result.best_s is not None else ""
+    best = f", best {format_lap_time(result.best_s)}" if result.best_s is not None else ""
     return f"{result.entry}: {laps}{best}" + (f"; {result.ended}" if result.ended else "")
 
 

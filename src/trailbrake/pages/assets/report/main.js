@@ -150,9 +150,9 @@ byId("laps")?.addEventListener("click", (event) => {
 
 firstChoice();
 buildChannels();
+let lastWidth = document.documentElement.clientWidth;  // the charts' height may bring a scroll bar, which takes some of it
 drawAll();
 darkWanted.addEventListener("change", drawAll);
-let lastWidth = document.documentElement.clientWidth;
 new ResizeObserver(() => {
   const width = document.documentElement.clientWidth;
   if (width === lastWidth || printing) return;
