@@ -112,6 +112,15 @@ def test_troubleshooting_quotes_messages_that_exist():
         assert all(part.strip() in sources for part in text.split("...")), text
 
 
+def test_the_chinese_readme_has_the_sections_the_code_and_the_links_of_the_english_one():
+    pages = [(ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "README.zh-CN.md")]
+    for part in (r"^(##) ", r"^```.*?^```", r"\]\(((?:docs/|CONTRIBUTING)[\w./-]+)"):
+        english, chinese = (re.findall(part, page, re.MULTILINE | re.DOTALL) for page in pages)
+        if part.startswith("^"):
+            assert english == chinese, "in the same order"
+        assert set(english) == set(chinese)
+
+
 def test_every_page_is_in_the_navigation_of_the_site():
     listed = set(re.findall(r'"([\w./-]+\.md)"', (ROOT / "zensical.toml").read_text(encoding="utf-8")))
     assert {page.name for page in (ROOT / "docs").glob("*.md")} <= listed

@@ -4,11 +4,13 @@
 """
 
 import gymnasium
+import torch
 from stable_baselines3 import PPO
 
 import trailbrake  # noqa: F401 - gymnasium knows the names of its environments then
 
 NAME = "trailbrake/Race-v1"
+torch.set_num_threads(1)  # several wait for each other longer than they compute, with networks so small
 
 
 def train(steps, seed=0):
