@@ -1,7 +1,11 @@
 import json
+import re
+import runpy
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -72,3 +76,20 @@ def test_no_module_hides_a_public_name():
     """An imported submodule becomes an attribute of the package, in place of the name that is loaded on first use."""
     there = {path.stem for path in Path(trailbrake.__file__).parent.iterdir()}  # by letter: Windows finds either case
     assert not there & set(trailbrake.__all__)
+
+
+def test_what_an_index_shows_has_links_that_work_there(monkeypatch):
+    root = Path(__file__).parents[1]
+    interface = ModuleType("hatchling.metadata.plugin.interface")
+    interface.MetadataHookInterface = object
+    monkeypatch.setitem(sys.modules, interface.__name__, interface)
+    hook, metadata = runpy.run_path(str(root / "hatch_build.py"))["IndexMetadata"](), {}
+    settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    hook.root, hook.config = root, settings["tool"]["hatch"]["metadata"]["hooks"]["custom"]
+    hook.update(metadata)
+    address, text = hook.config["repository"], metadata["readme"]["text"]
+    assert all(url.startswith(address) for url in metadata["urls"].values())
+    links = re.findall(r"\]\(([^)]*)\)", text)
+    assert len(links) > 40
+    assert all(link.startswith("https://") for link in links)
+    assert f"]({address}/raw/main/docs/images/film.webp)" in text
