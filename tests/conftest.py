@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from itertools import chain, islice
+from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -106,9 +106,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     longest: list[list[pytest.Item]] = [[] for _ in places]
     drives: list[pytest.Item] = []
     quick: list[pytest.Item] = []
-    for item in sorted(items, key=lambda item: item.path.parts):
-        place = next((k for k, place in enumerate(places) if item.path.is_relative_to(place)), None)
-        (longest[place] if place is not None else drives if item.path in slow else quick).append(item)
+    for path, own in groupby(sorted(items, key=lambda item: item.path.parts), key=lambda item: item.path):
+        place = next((k for k, place in enumerate(places) if path.is_relative_to(place)), None)
+        (longest[place] if place is not None else drives if path in slow else quick).extend(own)
     total, rest = len(items), iter(quick)
     items.clear()
     for k in range(count):

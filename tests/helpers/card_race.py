@@ -27,18 +27,17 @@ from trailbrake.world.row_layout import AxleRow, ControlRow, ParamRow, StateRow,
 QUICK = {"period": 0.003, "substeps": 3}  # the kernels' loops go round as at 10, on a card that is simulated
 FAST = End("fast", "", Feature.VELOCITY_X, 15.0, -2.0)
 CASES = {
-    "state": RaceOptions(ends=(FAST,), limit=0.03),
+    "state": RaceOptions(ends=(FAST,), limit=0.006, **QUICK),
     "parts": RaceOptions(
         observe=("motion", "tyres", "wheels_on_track", "bends", "edges", "plan", "line"),
         track=("pinegrove", "hartmoor"),
-        rewards=("progress", "time", "smooth_steer", "smooth_pedals", "off_track"), ends=(FAST,), period=0.02,
-        substeps=20,
+        rewards=("progress", "time", "smooth_steer", "smooth_pedals", "off_track"), ends=(FAST,), **QUICK,
     ),
     "scan": RaceOptions(observe=("motion", "asked", "scan64"), track=("pinegrove", "serpent_pass"), ends=(FAST,),
                         **QUICK),
     "varied": RaceOptions(
         vary=Vary(mass=(0.9, 1.2), grip=(0.8, 1.1), stiffness=(0.8, 1.25), delay=3, noise=(0.01, 0.02)),
-        action="steer_throttle_brake", ends=(FAST,), limit=0.012, **QUICK,
+        action="steer_throttle_brake", ends=(FAST,), limit=0.006, **QUICK,
     ),
     "rivals": RaceOptions(
         cars=2, rivals=True, observe=("motion", "lane", "rivals", "scan64"), ends=(FAST,),
@@ -50,7 +49,7 @@ CASES = {
                         start=Start(anywhere=False, speed=(0.0, 0.0)), **QUICK),
     "random": RaceOptions(track="random", roads=3, car=("gt3", "hatchback"), ends=(FAST,), **QUICK),
 }  # fmt: skip
-STEPS = {False: 4, True: 2}  # by `single`, which has the same kernels in another precision
+STEPS = {False: 3, True: 1}  # by `single`, which has the same kernels in another precision
 
 
 class Twins:

@@ -88,7 +88,7 @@ def test_what_is_no_policy_is_refused(tmp_path):
 def test_a_policy_drives_a_clean_lap_through_a_wire(file, tmp_path):
     result = drive(
         DriveFlags(
-            sim="assetto", driver=f"policy:{file}", track="pinegrove", laps=1, out=tmp_path, report=False
+            sim="forza", driver=f"policy:{file}", track="pinegrove", laps=1, out=tmp_path, report=False
         ).make_spec()
     )
     laps = result["laps"]

@@ -69,7 +69,7 @@ class Listener(SilentListener):
 def lap(tmp_path_factory):
     """One lap with everything on, and what was said."""
     heard = Listener()
-    options = DriveFlags(track="kartwerk", car="hatchback", laps=1, seed=4, out=tmp_path_factory.mktemp("lap"))
+    options = DriveFlags(track="kartwerk", car="gt3", laps=1, seed=4, out=tmp_path_factory.mktemp("lap"))
     return drive(options.make_spec(), listener=heard), heard
 
 
@@ -112,7 +112,7 @@ def test_a_lap_is_driven_and_scored(lap):
     assert (summary["sim"], summary["track"], summary["car"], summary["seed"]) == (
         "assetto",
         "kartwerk",
-        "hatchback",
+        "gt3",
         4,
     )
     assert summary["ended"] == "done"
