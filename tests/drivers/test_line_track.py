@@ -253,7 +253,7 @@ def test_the_steering_that_is_learned_brings_the_car_back_to_its_line():
     """The third lap from rest; the plan rises from lap to lap with it as without it, by several per cent."""
     here, offsets = Course(stadium(), course().car), {False: [], True: []}
     for learns_steering, squares in offsets.items():
-        made, world = Driver(), World(here.track, [here.car])
+        made, world = Driver(), World(here.track, [here.car], period=0.01)
         made.reset(here)
         made.kerb_offsets[:] = 0.0  # the aim is the line itself
         if not learns_steering:
@@ -390,7 +390,7 @@ def widened(track, by):
 def test_laps_on_a_map_whose_edges_are_wrong_get_no_slower_and_touch_less():
     """The walls are where the map has 0.7 m of tarmac: laps that got slower for it touched them all the same."""
     track, car = load_track("kartwerk"), load_car("random:9005")
-    made, world = Driver(), World(track, [car])
+    made, world = Driver(), World(track, [car], period=0.01)
     made.reset(Course(widened(track, 0.7), car))
     dt = 0.0
     while len(world.laps(0)) < 7:

@@ -228,7 +228,7 @@ def drive_true_car(course, grip, laps):
         name: msgspec.structs.replace(tyre, mu_x=grip * tyre.mu_x, mu_y=grip * tyre.mu_y)
         for name, tyre in (("tyre_front", car.tyre_front), ("tyre_rear", car.tyre_rear))
     }
-    world = World(course.track, [msgspec.structs.replace(car, **tyres)])
+    world = World(course.track, [msgspec.structs.replace(car, **tyres)], period=0.01)
     driver, controls, least = Driver(learn=1.0), Controls(brake=1.0), 1.0
     driver.reset(course)
     for _ in range(round(70.0 * laps / world.period)):
