@@ -3,6 +3,8 @@ import re
 import pytest
 from helpers.compared_drives import record_laps
 
+QUICK = ("--car=f1", "--no-limit", "--no-page")  # a named car is not learned from the laps
+
 
 @pytest.fixture(autouse=True)
 def recordings(tmp_path, monkeypatch):
@@ -29,7 +31,7 @@ def test_the_verb_says_what_was_used_and_writes_the_page(cli, drives):
 
 
 def test_the_values_are_one_object(cli, drives):
-    found = cli("coach", *drives, "--no-limit", "--no-page", "--json").object
+    found = cli("coach", *drives, *QUICK, "--json").object
     assert [lap["number"] for lap in found["laps"]] == [2, 3, 2, 3]
     assert found["ideal_s"] <= found["best_s"]
     assert found["page"] is None
@@ -38,7 +40,7 @@ def test_the_values_are_one_object(cli, drives):
 
 def test_what_cannot_be_read_is_one_line_and_the_rest_is_coached(cli, drives, tmp_path):
     (tmp_path / "notes.txt").write_text("no laps")
-    said = cli("coach", drives[0], tmp_path / "notes.txt", tmp_path / "none.mcap", "--no-limit", "--no-page")
+    said = cli("coach", drives[0], tmp_path / "notes.txt", tmp_path / "none.mcap", *QUICK)
     assert said.code == 0
     assert len([line for line in said.err if line.startswith("not used:")]) == 2
     assert said.out.splitlines()[0] == "laps used: 2, recordings: 1"
@@ -53,7 +55,7 @@ def test_a_folder_stands_for_its_recordings_and_pages_are_passed_over(cli, drive
     (folder / "one.html").write_text("<!doctype html>")
     (folder / ".hidden").write_text("no laps")
     for given in ([folder], [folder / "one.html", folder / "one.mcap", folder / "two.mcap"]):
-        said = cli("coach", *given, "--no-limit", "--no-page")
+        said = cli("coach", *given, *QUICK)
         assert said.out.splitlines()[0] == "laps used: 4, recordings: 2"
         assert not [line for line in said.err if line.startswith("not used:")]
     assert "nothing to coach" in cli("coach", folder / "one.html").err[-1]
@@ -96,7 +98,7 @@ def test_laps_that_are_not_of_the_named_track_are_refused_with_the_distance(cli,
 
 def test_sessions_are_listed_at_80_columns_and_as_one_object(cli, drives, monkeypatch):
     assert cli("coach", "--history").out == "no session has been coached yet\n"
-    cli("coach", *drives, "--no-limit", "--no-page")
+    cli("coach", *drives, *QUICK)
     monkeypatch.setenv("COLUMNS", "80")
     lines = cli("coach", "--history").out.splitlines()
     assert lines[0] == "point on stadium"
@@ -108,6 +110,6 @@ def test_sessions_are_listed_at_80_columns_and_as_one_object(cli, drives, monkey
 
 def test_a_session_that_cannot_be_kept_is_one_line_and_is_coached(cli, drives, recordings):
     recordings.write_text("a file where the folder should be")
-    said = cli("coach", drives[0], "--no-limit")
+    said = cli("coach", drives[0], *QUICK)
     assert (said.code, said.out.splitlines()[0]) == (0, "laps used: 2, recordings: 1")
     assert [line for line in said.err if line.startswith("this session is not kept: ")]

@@ -9,6 +9,13 @@ from trailbrake.errors import DataError
 from trailbrake.record.recording_reader import Recording
 
 
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory):
+    """Two recordings of one person."""
+    folder = tmp_path_factory.mktemp("usual")
+    return [record_laps(folder / f"{k}.mcap", laps=3, driver="me")[0] for k in range(2)]
+
+
 def choose(*paths):
     return choose_laps([DriveChoice(Recording.open(path), path.stem) for path in paths])
 
@@ -22,11 +29,9 @@ def test_a_lap_from_rest_is_not_used_and_flying_ones_are(tmp_path):
 @pytest.mark.parametrize(
     ("name", "said"), [("car", "another car"), ("driver", "another driver"), ("track", "another road")]
 )
-def test_recordings_of_something_else_are_left_out_by_name(tmp_path, name, said):
-    usual = {"driver": "me"}
-    paths = [record_laps(tmp_path / f"{k}.mcap", laps=3, **usual)[0] for k in range(2)]
-    other = record_laps(tmp_path / "other.mcap", laps=3, **usual | {name: "strange"})[0]
-    chosen = choose(paths[0], other, paths[1])
+def test_recordings_of_something_else_are_left_out_by_name(usual, tmp_path, name, said):
+    other = record_laps(tmp_path / "other.mcap", laps=2, **{"driver": "me"} | {name: "strange"})[0]
+    chosen = choose(usual[0], other, usual[1])
     assert len(chosen.laps) == 4
     left = [unused for unused in chosen.unused if unused.number == 0]
     assert [unused.label for unused in left] == ["other"]
@@ -34,20 +39,19 @@ def test_recordings_of_something_else_are_left_out_by_name(tmp_path, name, said)
     assert "strange" in left[0].reason
 
 
-def test_a_lap_that_was_slow_in_one_place_or_everywhere_is_not_used_and_the_reason_says_which(tmp_path):
-    usual = {"driver": "me"}
-    paths = [record_laps(tmp_path / f"{k}.mcap", laps=3, early=(0.5 * k, 0.0), **usual)[0] for k in range(4)]
-    held = record_laps(tmp_path / "held.mcap", laps=2, slower=(6.0, 0.0), **usual)[0]
-    wet = record_laps(tmp_path / "wet.mcap", laps=2, slower=(3.0, 3.0), early=(60.0, 60.0), **usual)[0]
-    chosen = choose(*paths, held, wet)
+def test_a_lap_that_was_slow_in_one_place_or_everywhere_is_not_used_and_the_reason_says_which(usual, tmp_path):
+    paths = [record_laps(tmp_path / f"{k}.mcap", laps=3, early=(0.5 * k, 0.0), driver="me")[0] for k in (2, 3)]
+    held = record_laps(tmp_path / "held.mcap", laps=2, slower=(6.0, 0.0), driver="me")[0]
+    wet = record_laps(tmp_path / "wet.mcap", laps=2, slower=(3.0, 3.0), early=(60.0, 60.0), driver="me")[0]
+    chosen = choose(*usual, *paths, held, wet)
     assert len(chosen.laps) == 8
     reasons = {unused.label: unused.reason for unused in chosen.unused if unused.number == 2}
     assert "traffic or a mistake" in reasons["held"]
     assert "slower" in reasons["wet"]
 
 
-def test_laps_that_do_not_count_are_not_used(tmp_path):
-    chosen = choose(record_laps(tmp_path / "a.mcap", laps=3)[0])
+def test_laps_that_do_not_count_are_not_used(usual):
+    chosen = choose(usual[0])
     drive = chosen.drives[0]
     drive.recording.laps[:] = [replace(lap, valid=False, invalid_reason="contact") for lap in drive.recording.laps]
     again = choose_laps([drive])

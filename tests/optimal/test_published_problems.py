@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("casadi", reason='CasADi is not installed: pip install "trailbrake[limit]"')
 
-from published_cars import RACECAR_MARGIN, RACECAR_STEP, racecar, solve_limebeer_lap
+from published_cars import RACECAR_MARGIN, racecar, solve_limebeer_lap
 
 from trailbrake.optimal.minimum_time import plan_minimum_time
 from trailbrake.optimal.replay import replay_solution
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 def test_the_racecar_on_berlin_is_as_quick_as_the_published_lap(shared):
     road, car = load_track(str(shared / "data" / "tracks" / "Berlin2018.csv")).road, racecar()
-    line = plan_minimum_time(road, car, step=RACECAR_STEP, margin=RACECAR_MARGIN)
+    line = plan_minimum_time(road, car, step=4.0, margin=RACECAR_MARGIN)
     replay = replay_solution(road, car, line.solution)
     assert replay.completed
     assert replay.time <= 85.77 * 1.0005
