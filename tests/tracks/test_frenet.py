@@ -16,7 +16,6 @@ from trailbrake.tracks.track_library import load_track
 
 CLOSED = ("hartmoor", "pinegrove", "kartwerk", "copperbowl")
 ROADS = {name: load_track(name).road for name in (*CLOSED, "serpent_pass", "proving_ground")}
-ARGS = {name: (road.table, road.spacing, road.closed) for name, road in ROADS.items()}
 names = st.sampled_from(sorted(ROADS))
 shares = st.floats(0.0, 1.0, exclude_max=True)
 sides = st.floats(-1.0, 1.0)
