@@ -258,20 +258,24 @@ class LapLearning:
         # at the limit in a hairpin must not hold back the braking before it.
         lowered = self._spread(np.minimum(wanted, 1.0), AHEAD)
         wanted = np.where(lowered < 1.0, lowered, self._spread(wanted, self._limits.raise_ahead))
-        if fallen:  # what margin a lap had on better ground, the next has not
-            wanted = np.minimum(wanted, 1.0)
         self.lap_grip = grip
         sampled = (lowered < 1.0) | np.isfinite(self._spread(-self._fault, self._limits.raise_ahead))
         # The usable grip is relative to that of the lap before: stations without a sample follow it here.
         unsampled = 0.0 if follows_estimate else np.minimum(driven if self.laps == 0 else self._driven, 1.0) - 1.0
         change = np.where(sampled, wanted - 1.0, unsampled)
+        if fallen and self.laps and not follows_estimate:
+            # What went wrong is the fault of the fall: each place has its plan of the lap before, for the grip now.
+            change = np.minimum(grip / self.last_estimates, 1.0) - 1.0
+            self._estimates[:] = grip
+        elif fallen:  # what margin a lap had on better ground, the next has not
+            change = np.minimum(change, 0.0)
         self.factors = np.clip(
             self._accept_step(change, next_grip, fallen=fallen), LEAST_FACTOR, self._limits.most_factor
         )
         self._fault[:] = -np.inf
         self._tells[:] = False
         self.last_estimates = self._estimates.copy()
-        if not follows_estimate:  # else early places of a first lap would vouch for the grip that the file says
+        if not (follows_estimate or (fallen and self.laps)):  # a falling estimate is behind what places show
             time, shown = self._shown
             np.divide(shown, time, out=self._references, where=time > LEAST_SHOWN)
         self._shown[:] = self._passed[:] = 0.0
