@@ -240,7 +240,7 @@ class LapLearning:
         fallen = grip < self.lap_grip - FALLING_GRIP
         if follows_estimate and not fallen:  # a place that had more than the lap's end may have it again
             next_grip = np.maximum(next_grip, self._driven)
-        before = self._grip / next_grip
+        before = np.where(np.isfinite(self._fault), self._grip, self._driven) / next_grip
         room = find_room(np.maximum(-self._fault, 0.0) / SLIP_GAIN)
         wanted = np.minimum(before * (1.0 + room - np.maximum(self._fault, 0.0)), 1.0 + room)
         # Of the whole lap: at the exit of one bend the wheels may spin, and the estimate falls for a moment.
