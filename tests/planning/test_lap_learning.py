@@ -9,18 +9,19 @@ from trailbrake.planning.lap_learning import (
     AHEAD,
     BEHIND,
     CAUTIOUS_LIMITS,
-    FALLEN_RESERVE,
     LEAST_FACTOR,
     MOST_PROVEN,
     OFF_ROAD_STEP,
     PEAK_LIMITS,
     STATION,
+    Evidence,
     LapLearning,
     LapSample,
     LearningLimits,
     find_room,
     rate_fault,
 )
+from trailbrake.planning.section_trials import TRUST_SHRINKAGE
 
 LENGTH = 1000.0
 LIMITS = CAUTIOUS_LIMITS
@@ -280,31 +281,52 @@ def test_an_estimate_lowers_the_plan_by_what_it_lacks_to_that_of_the_lap_before(
 
 
 @pytest.mark.parametrize("wet", [0.7, 0.6])
-def test_the_lap_after_a_fall_begins_with_the_grip_that_was_driven_everywhere(wet):
-    """A fall is no fault of the plan: no bound on what a lap lowers keeps the next one above the grip of the road."""
+def test_a_fall_counts_once_also_where_a_lap_met_it_too_fast(wet):
+    """A fall is no fault of the plan: the next lap has all the grip of the road, before and behind a wet bend."""
     learning = LapLearning(LENGTH, closed=True, limits=PEAK_LIMITS)
     drive_lap(learning, lambda s: PEAK_LIMITS.target_slip)
-    for s in np.arange(5.0, LENGTH, 2.0):  # half of the road says nothing: it is driven below its grip
-        observe(learning, s, wet, 0.95 if s < 500.0 else 0.3, PEAK_LIMITS.target_slip, 0.0)
+    for s in np.arange(5.0, LENGTH, 2.0):  # wide at 300 m, then half of the road is driven below its grip
+        observe(learning, s, 1.0 if s < 320.0 else wet, 0.95, PEAK_LIMITS.target_slip, 0.15 if s < 320.0 else 0.0)
     observe(learning, 1.0, wet, 0.0, 0.0, 0.0)
-    assert learning.factors * learning.usable_grip(300.0, wet) == pytest.approx(wet - FALLEN_RESERVE)
+    for s in (105.0, 305.0, 505.0, 905.0):
+        assert learning.factors[int(s / STATION)] * learning.usable_grip(s, wet) == pytest.approx(wet)
+
+
+def test_a_fall_leaves_a_part_of_the_step_that_no_lap_has_proven():
+    learning = LapLearning(LENGTH, closed=True, limits=PEAK_LIMITS)
+    for _ in range(2):
+        drive_lap(learning, lambda s: 0.5)
+    proven, tried = learning.best_factors.copy(), learning.factors.copy()
+    assert np.all(tried > 1.05 * proven)
+    drive_lap(learning, lambda s: 0.5, grip=0.7)
+    assert learning.factors == pytest.approx(0.7 * (proven + TRUST_SHRINKAGE * (tried - proven)))
+
+
+def test_a_station_without_a_sample_has_no_plan_of_an_older_lap():
+    """It had the grip of the last lap that went wrong there, of any time: a place was lowered for nothing."""
+    learning = LapLearning(LENGTH, closed=True, limits=PEAK_LIMITS)
+    drive_lap(learning, lambda s: PEAK_LIMITS.target_slip, grip=0.9)
+    for use in (0.95, 0.3):
+        before = learning.factors.copy()
+        drive_lap(learning, lambda s: PEAK_LIMITS.target_slip, grip=0.862, use=use)
+    assert learning.factors == pytest.approx(before)
 
 
 def test_a_place_keeps_the_capacity_that_laps_have_shown_apart_for_braking():
     learning, careful = LapLearning(LENGTH, closed=True, limits=PEAK_LIMITS), circuit()
-    assert math.isnan(learning.reference_at(205.0, braked=False))
-    careful.add_capacity(205.0, 1.0, 0.2, braked=False)
+    assert math.isnan(learning.reference_at(205.0, Evidence.CORNERING))
+    careful.add_capacity(205.0, 1.0, 0.2, Evidence.CORNERING)
     drive_lap(careful, lambda s: 0.5)  # a plan that follows the estimate itself has no places to compare with
-    assert math.isnan(careful.reference_at(205.0, braked=False))
+    assert math.isnan(careful.reference_at(205.0, Evidence.CORNERING))
     for capacity in (1.0, 1.2):
-        learning.add_capacity(205.0, capacity, 0.1, braked=False)
-    learning.add_capacity(305.0, 1.3, 0.05, braked=False)  # too short to say anything
+        learning.add_capacity(205.0, capacity, 0.1, Evidence.CORNERING)
+    learning.add_capacity(305.0, 1.3, 0.05, Evidence.CORNERING)  # too short to say anything
     drive_lap(learning, lambda s: 0.5)
-    assert learning.reference_at(205.0, braked=False) == pytest.approx(1.1)
-    assert math.isnan(learning.reference_at(205.0, braked=True))
-    assert math.isnan(learning.reference_at(305.0, braked=False))
+    assert learning.reference_at(205.0, Evidence.CORNERING) == pytest.approx(1.1)
+    assert math.isnan(learning.reference_at(205.0, Evidence.BRAKING))
+    assert math.isnan(learning.reference_at(305.0, Evidence.CORNERING))
     drive_lap(learning, lambda s: 0.5)  # a lap that shows nothing there forgets nothing
-    assert learning.reference_at(205.0, braked=False) == pytest.approx(1.1)
+    assert learning.reference_at(205.0, Evidence.CORNERING) == pytest.approx(1.1)
 
 
 def test_a_lap_in_which_the_grip_has_fallen_raises_nothing():

@@ -246,9 +246,11 @@ class Driver:
         path = PathShape(
             turning, float(row[RoadColumn.GRADE]), 0.0, float(row[RoadColumn.BANK]), adaptive.road_grip(self.row)
         )
-        use = adaptive.measure_use(state.speed, state.acceleration_x, self._measure_slips(state), path)
+        slips = self._measure_slips(state)
+        use = adaptive.measure_use(state.speed, state.acceleration_x, slips, path)
+        traction = adaptive.measure_traction(state.speed, state.acceleration_x, slips, path.climb)
         if self._notice_blow(state, command, deviation, dt):
-            use = (math.nan, math.nan, math.nan)
+            use, traction = (math.nan, math.nan, math.nan), math.nan
         elif not (deviation.off_road or adaptive.has_fallen):
             # The law reads the correction ahead of the car by its lead: so much earlier than what it answers to.
             self.steering.add_sample(
@@ -256,7 +258,7 @@ class Driver:
                 SteeringSample(command.offset, command.steer_feedback, command.sideslip_error, adaptive.estimate.slip),
             )
         laps, grip = adaptive.learning.laps, adaptive.learning.lap_grip
-        if adaptive.adapt(command.s, state.acceleration_x, dt, use, deviation):
+        if adaptive.adapt(command.s, state.acceleration_x, dt, use, deviation, traction=traction):
             self.filled = 0
         if adaptive.learning.laps > laps:
             if adaptive.learning.lap_grip < grip - FALLING_GRIP:  # corrections of another grip would cut the bends

@@ -8,6 +8,7 @@ stations before it.
 
 import math
 from collections.abc import Sequence
+from enum import IntEnum
 from typing import Annotated, NamedTuple
 
 import msgspec
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from trailbrake.errors import DataError
 from trailbrake.json_types import JsonObject
 from trailbrake.planning.edge_learning import MOST_SHIFT
-from trailbrake.planning.section_trials import SectionLap, SectionTrials
+from trailbrake.planning.section_trials import TRUST_SHRINKAGE, SectionLap, SectionTrials
 from trailbrake.planning.steering_learning import MOST_CORRECTION
 
 Array = NDArray[np.float64]
@@ -43,6 +44,14 @@ FALLEN_RANGE = 0.07  # of the fall beyond the tolerance, from which all of that 
 LEAST_USE = 0.7  # of the planned grip, below which a station says nothing
 LEAST_SHOWN = 0.1  # s of samples at a station, from which they say how much capacity there is
 BEHIND, AHEAD = 1, 5  # stations whose faults count for a station: what is wrong ahead was too fast here
+
+
+class Evidence(IntEnum):
+    """What shows the capacity of the tyres at a place."""
+
+    CORNERING = 0
+    BRAKING = 1
+    TRACTION = 2
 
 
 class LearningLimits(NamedTuple):
@@ -177,16 +186,16 @@ class LapLearning:
         self.last_estimates = np.ones(count)  # ... and in the lap before
         self.lap_grip = 1.0
         self._station = 0
-        self._references = np.full((2, count), np.nan)  # capacity over what is believed, with all the grip; braked: 1
-        self._shown = np.zeros((2, 2, count))  # of the present lap: s, and the capacity times s; braked: 1
+        self._references = np.full((len(Evidence), count), np.nan)  # capacity over what is believed, with all the grip
+        self._shown = np.zeros((2, len(Evidence), count))  # of the present lap: s, and the capacity times s
 
-    def reference_at(self, s: float, *, braked: bool) -> float:
+    def reference_at(self, s: float, evidence: Evidence) -> float:
         """Return the capacity over what is believed that the laps before have shown at s (m); NaN: none."""
-        return float(self._references[int(braked), self._station_at(s)])
+        return float(self._references[evidence, self._station_at(s)])
 
-    def add_capacity(self, s: float, capacity: float, dt: float, *, braked: bool) -> None:
+    def add_capacity(self, s: float, capacity: float, dt: float, evidence: Evidence) -> None:
         """Take a capacity over what is believed, as it is with all the grip, that dt (s) at s (m) have shown."""
-        self._shown[:, int(braked), self._station_at(s)] += dt, dt * capacity
+        self._shown[:, evidence, self._station_at(s)] += dt, dt * capacity
 
     def _station_at(self, s: float) -> int:
         return min(int(s / STATION), len(self.factors) - 1)
@@ -240,7 +249,7 @@ class LapLearning:
         fallen = grip < self.lap_grip - FALLING_GRIP
         if follows_estimate and not fallen:  # a place that had more than the lap's end may have it again
             next_grip = np.maximum(next_grip, self._driven)
-        before = np.where(np.isfinite(self._fault), self._grip, self._driven) / next_grip
+        before = self._grip / next_grip
         room = find_room(np.maximum(-self._fault, 0.0) / SLIP_GAIN)
         wanted = np.minimum(before * (1.0 + room - np.maximum(self._fault, 0.0)), 1.0 + room)
         # Of the whole lap: at the exit of one bend the wheels may spin, and the estimate falls for a moment.
@@ -264,15 +273,17 @@ class LapLearning:
         unsampled = 0.0 if follows_estimate else np.minimum(driven if self.laps == 0 else self._driven, 1.0) - 1.0
         change = np.where(sampled, wanted - 1.0, unsampled)
         if fallen and self.laps and not follows_estimate:
-            # What went wrong is the fault of the fall: each place has its plan of the lap before, for the grip now.
-            change = np.minimum(grip / self.last_estimates, 1.0) - 1.0
+            # What went wrong is the fault of the fall: each place has the plan that laps have proven, with a part of
+            # the step that was to be tried, for the grip now.
+            proven = self.best_factors + TRUST_SHRINKAGE * (self.factors - self.best_factors)
+            change = proven / self.factors * np.minimum(grip / self.last_estimates, 1.0) - 1.0
             self._estimates[:] = grip
         elif fallen:  # what margin a lap had on better ground, the next has not
             change = np.minimum(change, 0.0)
         self.factors = np.clip(
             self._accept_step(change, next_grip, fallen=fallen), LEAST_FACTOR, self._limits.most_factor
         )
-        self._fault[:] = -np.inf
+        self._fault[:], self._grip[:] = -np.inf, 1.0
         self._tells[:] = False
         self.last_estimates = self._estimates.copy()
         if not (follows_estimate or (fallen and self.laps)):  # a falling estimate is behind what places show

@@ -61,6 +61,25 @@ def test_more_grip_than_believed_is_not_its_business():
     assert drive_bends(made(), 1.3, 20.0) == 1.0
 
 
+def test_driven_wheels_show_on_a_straight_that_it_rains_and_that_it_rains_no_more():
+    estimate = made()
+    for place in np.linspace(1.0, 0.7, 500):  # 5 s without a bend
+        traction = estimate.measure_traction(4.0, 0.2 / place, 0.1)
+        estimate.add_traction(traction / estimate.measure_traction(4.0, 0.2, 0.1), DT)
+    assert estimate.grip < 0.8
+    for _ in range(500):  # what a slide at a bend's exit made of it does not stay
+        estimate.add_traction(1.0, DT)
+    assert estimate.grip == 1.0
+
+
+@pytest.mark.parametrize(("force", "along", "across"), [(4.0, 0.02, 0.0), (-1.0, 0.2, 0.0), (4.0, 0.4, 0.4)])
+def test_wheels_that_coast_or_corner_show_no_traction(force, along, across):
+    assert math.isnan(made().measure_traction(force, along, across))
+    assert made().measure_traction(4.0, 0.2, 0.1) == pytest.approx(
+        4.0 * math.hypot(0.2, 0.1) / (0.2 * share_of_peak(math.hypot(0.2, 0.1)))
+    )
+
+
 @pytest.mark.parametrize(("place", "found"), [(1.0, 0.0), (0.95, 0.0), (0.86, -0.1), (0.7, -0.3)])
 def test_a_place_is_compared_with_what_it_showed_before(place, found):
     """A bend that gave 1.2 of what is believed shows rain long before the file would."""

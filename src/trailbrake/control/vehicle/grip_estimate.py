@@ -19,6 +19,7 @@ MARGIN_SLIP = 0.3  # over that of the peak, from which a sample counts that show
 STIFFNESS_DOUBT = 1.10  # ... if by more than this factor: at such slips a stiffer tyre looks the same
 LEAST_SLIP = 0.5  # from which each sample counts; it counts fully ...
 FULL_SLIP = 0.8  # ... from here on
+TRACTION_SLIP = 0.06  # of driven wheels, over that of the peak, from which it is more than noise
 MOST_SLIP = 1.3  # a wheel that spins or stands is beyond the curve
 AVERAGING_TIME = 2.5  # s of samples that count, over which the capacity is averaged
 PRIOR_TIME = 0.3  # s of samples that the first belief counts for
@@ -136,9 +137,7 @@ class GripEstimate:
         combined = self.combined_slip
         if not (self.use > LEAST_USE * self.grip and MARGIN_SLIP < combined < MOST_SLIP):
             return math.nan
-        now = self._present_grip()
-        # On straights nothing shows that a fall has come to its end.
-        self._before = max(self._before + min(dt / FALL_MEMORY, 1.0) * (now - self._before), now)
+        self._remember_grip(dt)
         shown = self.use / self._share_of_peak(combined)
         capacity = shown if math.isnan(reference) else _compare_with_place(shown / reference)
         along = math.sqrt(max(combined * combined - self.slip * self.slip, 0.0))
@@ -158,6 +157,33 @@ class GripEstimate:
         if self.slip > along:
             self._cornered += weight
         return shown if combined > LEAST_SLIP else math.nan
+
+    def add_traction(self, share: float, dt: float) -> None:
+        """Take what driven wheels show for dt (s): the share of the capacity that laps before have shown at the place.
+
+        The force for a small slip says little of a tyre's friction by itself, but falls and rises with it.
+        """
+        self._remember_grip(dt)
+        for average in (self._bends, self._braking):
+            average.add_sample(min(_compare_with_place(share), 1.0), dt, most_time=PLACE_TIME)
+
+    def _remember_grip(self, dt: float) -> None:
+        # Without samples nothing shows that a fall has come to its end.
+        now = self._present_grip()
+        self._before = max(self._before + min(dt / FALL_MEMORY, 1.0) * (now - self._before), now)
+
+    def measure_traction(self, force: float, along: float, across: float) -> float:
+        """Return the capacity (m/s^2) that driven wheels show; NaN where they slip too little or too much for that.
+
+        Args:
+            force: m/s^2, that drives the car.
+            along: slip along the driven wheels, over that of the peak.
+            across: slip angle, the same.
+        """
+        combined = math.hypot(along, across)
+        if not (force > 0.0 and along > TRACTION_SLIP and combined < LEAST_SLIP):
+            return math.nan
+        return force * combined / (along * self._share_of_peak(combined))
 
     def _share_of_peak(self, slip: float) -> float:
         b, c, e = self._curve

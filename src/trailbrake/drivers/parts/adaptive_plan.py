@@ -18,6 +18,7 @@ from trailbrake.json_types import JsonObject
 from trailbrake.kernels import bind_entry
 from trailbrake.planning.axle_forces import planning_car
 from trailbrake.planning.course import GRIP_MARGIN, Course, path_shapes
+from trailbrake.planning.envelope import running_resistance
 from trailbrake.planning.grip_use import AxleSlips, measure_grip_use
 from trailbrake.planning.lap_learning import (
     CAUTIOUS_LIMITS,
@@ -25,6 +26,7 @@ from trailbrake.planning.lap_learning import (
     FAST_LIMIT,
     LEAST_FACTOR,
     MOST_FACTOR,
+    Evidence,
     LapLearning,
     LapSample,
     LearningLimits,
@@ -37,6 +39,7 @@ from trailbrake.planning.section_trials import find_sections
 from trailbrake.planning.speed_profile import PathShape, ProfileSettings, interpolate_speed, refill_profile
 from trailbrake.tracks.frenet import RoadTable
 from trailbrake.tracks.road_columns import RoadColumn
+from trailbrake.units import G
 
 Array = NDArray[np.float64]
 
@@ -141,6 +144,9 @@ class AdaptivePlan:
         self.estimate.most = self._highest_estimate()
         self.learning.lap_grip = self.estimate.grip
         self._car = planning_car(course.known_car())
+        car = course.known_car()
+        self._resistance = running_resistance(car, self._limits.speeds) / car.body.mass  # m/s^2
+        self._peaks = [(t.peak_slip_ratio, t.peak_slip_angle) for t in (car.tyre_front, car.tyre_rear)]
         self._shapes = path_shapes(self._line)
         self._grip_of_road = self._shapes[:, GRIP_COLUMN].copy()
         table = self._line.table.copy()
@@ -166,6 +172,7 @@ class AdaptivePlan:
         off: Deviation,
         *,
         locking: float = 0.0,
+        traction: float = math.nan,
     ) -> bool:
         """Take one sample, and plan anew where it is time; return whether that was.
 
@@ -176,16 +183,23 @@ class AdaptivePlan:
             use: of the grip, as `measure_use` returns it.
             off: how the car is off the plan.
             locking: slip along the braked wheel that slips most, over that of the peak; 0: not known, or held by ABS.
+            traction: m/s^2, as `measure_traction` returns it.
         """
         estimate = self.estimate
         factor = float(self._factors[self._row_at(s)])
         if not off.off_road:
             share, slip, angle_slip = use
             is_braked = forward < BRAKING
-            reference = self.learning.reference_at(s, braked=is_braked)
+            evidence = Evidence.BRAKING if is_braked else Evidence.CORNERING
+            reference = self.learning.reference_at(s, evidence)
             shown = estimate.add_sample(share, slip, angle_slip, dt, braked=is_braked, reference=reference)
             if not math.isnan(shown):
-                self.learning.add_capacity(s, shown / estimate.share, dt, braked=is_braked)
+                self.learning.add_capacity(s, shown / estimate.share, dt, evidence)
+            if not math.isnan(traction):
+                reference = self.learning.reference_at(s, Evidence.TRACTION)
+                if not math.isnan(reference):
+                    estimate.add_traction(traction / reference, dt)
+                self.learning.add_capacity(s, traction / estimate.share, dt, Evidence.TRACTION)
             is_tested = estimate.has_braked or estimate.shows_in_bends(DOUBTFUL_GRIP)
             self._tests_brakes = self._tests_brakes and not is_tested
             estimate.most = min(estimate.most + RESERVE_RELEASE * dt, self._highest_estimate())
@@ -238,6 +252,24 @@ class AdaptivePlan:
         """Return what `measure_grip_use` returns, for the car that is believed."""
         use: tuple[float, float, float] = self._measure((speed, forward), slips, shape, self._limits, self._car)
         return use
+
+    def measure_traction(self, speed: float, forward: float, slips: AxleSlips, climb: float) -> float:
+        """Return the capacity that driven wheels show at small slips; only its ratio to another one says something.
+
+        Args:
+            speed: m/s.
+            forward: m/s^2, acceleration along the path.
+            slips: of the axles.
+            climb: sine of the road's slope.
+
+        Returns:
+            m/s^2; NaN where they show none.
+        """
+        resistance = interpolate_speed(self._resistance, self._limits.speeds, speed)
+        (front_ratio, front_angle), (rear_ratio, rear_angle) = self._peaks
+        along = max(slips.front_ratio / front_ratio, slips.rear_ratio / rear_ratio)
+        across = max(abs(slips.front_angle) / front_angle, abs(slips.rear_angle) / rear_angle)
+        return self.estimate.measure_traction(forward + G * climb + resistance, along, across)
 
     def replan(self, s: float) -> None:
         """Plan the part ahead of s (m) with the grip that is estimated now.
