@@ -175,13 +175,15 @@ class GripEstimate:
     def measure_traction(self, force: float, along: float, across: float) -> float:
         """Return the capacity (m/s^2) that driven wheels show; NaN where they slip too little or too much for that.
 
+        In a bend a part of the force makes up for the cornering tyres: what is left says nothing.
+
         Args:
             force: m/s^2, that drives the car.
             along: slip along the driven wheels, over that of the peak.
             across: slip angle, the same.
         """
         combined = math.hypot(along, across)
-        if not (force > 0.0 and along > TRACTION_SLIP and combined < LEAST_SLIP):
+        if not (force > 0.0 and along > max(across, TRACTION_SLIP) and combined < LEAST_SLIP):
             return math.nan
         return force * combined / (along * self._share_of_peak(combined))
 
