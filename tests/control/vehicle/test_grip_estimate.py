@@ -72,7 +72,9 @@ def test_driven_wheels_show_on_a_straight_that_it_rains_and_that_it_rains_no_mor
     assert estimate.grip == 1.0
 
 
-@pytest.mark.parametrize(("force", "along", "across"), [(4.0, 0.02, 0.0), (-1.0, 0.2, 0.0), (4.0, 0.1, 0.3), (4.0, 0.6, 0.1)])
+@pytest.mark.parametrize(
+    ("force", "along", "across"), [(4.0, 0.02, 0.0), (-1.0, 0.2, 0.0), (4.0, 0.1, 0.3), (4.0, 0.6, 0.1)]
+)
 def test_wheels_that_coast_or_corner_show_no_traction(force, along, across):
     assert math.isnan(made().measure_traction(force, along, across))
     assert made().measure_traction(4.0, 0.2, 0.1) == pytest.approx(

@@ -28,7 +28,8 @@ SLIDING = 1.0  # slip angle over that of the peak: from here on ...
 BRAKED = 0.8  # ... or longitudinal slip over that of the peak ...
 SLIDING_TIME = 0.4  # s, ... the average is over this time
 PLACE_TIME = 0.8  # s, the same where laps before have shown what the place gives: a sharp measure
-PLACE_DOUBT = 0.08  # share by which a place may show less than the lap before at another slip of the tyres; ...
+PLACE_DOUBT = 0.08  # share by which a place may show less than the lap before at another slip of the tyres, ...
+TRACTION_DOUBT = 0.04  # ... and of driven wheels, which slip alike from lap to lap; ...
 SURE_LESS = 0.80  # ... at and below which all of it is less grip
 BRAKED_CAPACITY = 0.97  # of a car that is as believed, braked to the peak
 TOLERANCE = 0.03  # by which the estimate may be low, for a car as believed, before it counts
@@ -165,7 +166,7 @@ class GripEstimate:
         """
         self._remember_grip(dt)
         for average in (self._bends, self._braking):
-            average.add_sample(min(_compare_with_place(share), 1.0), dt, most_time=PLACE_TIME)
+            average.add_sample(min(_compare_with_place(share, TRACTION_DOUBT), 1.0), dt, most_time=PLACE_TIME)
 
     def _remember_grip(self, dt: float) -> None:
         # Without samples nothing shows that a fall has come to its end.
@@ -197,9 +198,9 @@ def _with_tolerance(share: float) -> float:
     return share + TOLERANCE * min(max((share - SURE_GRIP) / _DOUBTFUL_RANGE, 0.0), 1.0)
 
 
-def _compare_with_place(share: float) -> float:
+def _compare_with_place(share: float, most_doubt: float = PLACE_DOUBT) -> float:
     """Return the share of the grip that a place shows, of the capacity over that of laps before."""
-    doubt = PLACE_DOUBT * min(max((share - SURE_LESS) / (1.0 - PLACE_DOUBT - SURE_LESS), 0.0), 1.0)
+    doubt = most_doubt * min(max((share - SURE_LESS) / (1.0 - most_doubt - SURE_LESS), 0.0), 1.0)
     return max(share, min(share + doubt, 1.0))
 
 
