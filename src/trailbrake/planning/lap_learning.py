@@ -297,7 +297,7 @@ class LapLearning:
         """Return the factors (n,) of the next lap, of the `step` (n,) that the present one wants."""
         time, moved = self._passed
         if fallen:
-            self.trials.forget()
+            self.trials.forget(TRUST_SHRINKAGE if self.laps else 1.0)
         if fallen or not self._is_flying or not self._closed:
             self.best_factors = self.factors * (1.0 + step)
             return self.best_factors

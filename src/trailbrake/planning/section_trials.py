@@ -60,9 +60,9 @@ class SectionTrials:
         self._kept_beside = np.zeros((2, 0, 0))  # what was driven beside the best plans, and what those laps wanted
         self.forget()
 
-    def forget(self) -> None:
-        """Forget the best plans: the road or the car is another."""
-        self._best[:], self.trust[:] = np.inf, 1.0
+    def forget(self, trust: float = 1.0) -> None:
+        """Forget the best plans: the road or the car is another. `trust` is that in the next steps."""
+        self._best[:], self.trust[:] = np.inf, trust
 
     def restore(self, plan: Array) -> Array:
         """Return `plan` (n,) with the best plan of each section that has one."""
