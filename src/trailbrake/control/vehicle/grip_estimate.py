@@ -150,14 +150,15 @@ class GripEstimate:
                 capacity /= BRAKED_CAPACITY
         else:
             weight = (combined - MARGIN_SLIP) / (LEAST_SLIP - MARGIN_SLIP) * dt
-            capacity = max(capacity / STIFFNESS_DOUBT, average.share)
+            if math.isnan(reference):
+                capacity = max(capacity / STIFFNESS_DOUBT, average.share)
         if sliding:  # a slide shows how much grip there is at most
             capacity = min(capacity, average.share)
         known_place = PLACE_TIME if not math.isnan(reference) else AVERAGING_TIME
         average.add_sample(capacity, weight, most_time=SLIDING_TIME if sliding else known_place)
         if self.slip > along:
             self._cornered += weight
-        return shown if combined > LEAST_SLIP else math.nan
+        return shown
 
     def add_traction(self, share: float, dt: float) -> None:
         """Take what driven wheels show for dt (s): the share of the capacity that laps before have shown at the place.
