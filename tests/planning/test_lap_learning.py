@@ -300,15 +300,16 @@ def test_a_fall_leaves_a_part_of_the_step_that_no_lap_has_proven():
     assert np.all(tried > 1.05 * proven)
     drive_lap(learning, lambda s: 0.5, grip=0.7)
     assert learning.factors == pytest.approx(0.7 * (proven + TRUST_SHRINKAGE * (tried - proven)))
+    assert learning.trials.trust == pytest.approx(TRUST_SHRINKAGE)  # near the limit of the new road already
 
 
 def test_a_station_without_a_sample_has_no_plan_of_an_older_lap():
     """It had the grip of the last lap that went wrong there, of any time: a place was lowered for nothing."""
     learning = LapLearning(LENGTH, closed=True, limits=PEAK_LIMITS)
-    drive_lap(learning, lambda s: PEAK_LIMITS.target_slip, grip=0.9)
-    for use in (0.95, 0.3):
-        before = learning.factors.copy()
-        drive_lap(learning, lambda s: PEAK_LIMITS.target_slip, grip=0.862, use=use)
+    for grip in (1.0, 0.7):
+        drive_lap(learning, lambda s: PEAK_LIMITS.target_slip, grip=grip)
+    before = learning.factors.copy()
+    drive_lap(learning, lambda s: PEAK_LIMITS.target_slip, grip=0.7, use=0.3)
     assert learning.factors == pytest.approx(before)
 
 

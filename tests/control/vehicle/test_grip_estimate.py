@@ -89,6 +89,10 @@ def test_a_place_is_compared_with_what_it_showed_before(place, found):
     for _ in range(300):
         estimate.add_sample(1.2 * place * share_of_peak(0.75), 0.75, 0.75, DT, reference=1.2)
     assert estimate.share == pytest.approx(1.0 + found, abs=0.01)
+    light = made()
+    for _ in range(600):  # half of the slip, and the same of the place
+        light.add_sample(1.2 * place * share_of_peak(0.45), 0.45, 0.45, DT, reference=1.2)
+    assert light.share == pytest.approx(1.0 + found, abs=0.01)
     without = made()
     for _ in range(300):
         without.add_sample(1.2 * place * share_of_peak(0.75), 0.75, 0.75, DT)
