@@ -7,7 +7,8 @@ show that there is more grip than was estimated.
 
 A believed car brakes better or worse than it corners. One average over both would plan the braking with what bends
 have shown since: braking and cornering are averaged apart, and the lower one counts. Grip that falls (rain) is expected
-to go on falling for a while.
+to go on falling for a while. On straights the slip of driven wheels shows it where laps before have shown how much
+there was (Gustafsson, "Slip-based tire-road friction estimation", Automatica 33:6, 1997).
 """
 
 import math
