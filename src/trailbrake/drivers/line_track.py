@@ -26,7 +26,7 @@ from trailbrake.control.vehicle.line_tracking import (
     track_line,
     tracked_car,
 )
-from trailbrake.drivers.parts.adaptive_plan import AdaptivePlan, Deviation
+from trailbrake.drivers.parts.adaptive_plan import AdaptivePlan, Deviation, GripUse
 from trailbrake.drivers.parts.axle_slip_meter import AxleSlipMeter
 from trailbrake.drivers.parts.delay_compensation import DelayCompensation
 from trailbrake.drivers.parts.road_return import OFF_ROAD_SPEED_SHARE, RoadReturn
@@ -248,9 +248,9 @@ class Driver:
         )
         slips = self._measure_slips(state)
         use = adaptive.measure_use(state.speed, state.acceleration_x, slips, path)
-        traction = adaptive.measure_traction(state.speed, state.acceleration_x, slips, path.climb)
+        use = use._replace(traction=adaptive.measure_traction(state.speed, state.acceleration_x, slips, path.climb))
         if self._notice_blow(state, command, deviation, dt):
-            use, traction = (math.nan, math.nan, math.nan), math.nan
+            use = GripUse(math.nan, math.nan, math.nan)
         elif not (deviation.off_road or adaptive.has_fallen):
             # The law reads the correction ahead of the car by its lead: so much earlier than what it answers to.
             self.steering.add_sample(
@@ -258,7 +258,7 @@ class Driver:
                 SteeringSample(command.offset, command.steer_feedback, command.sideslip_error, adaptive.estimate.slip),
             )
         laps, grip = adaptive.learning.laps, adaptive.learning.lap_grip
-        if adaptive.adapt(command.s, state.acceleration_x, dt, use, deviation, traction=traction):
+        if adaptive.adapt(command.s, state.acceleration_x, dt, use, deviation):
             self.filled = 0
         if adaptive.learning.laps > laps:
             if adaptive.learning.lap_grip < grip - FALLING_GRIP:  # corrections of another grip would cut the bends

@@ -19,6 +19,7 @@ from trailbrake.drivers.parts.adaptive_plan import (
     VERIFIED_GRIP,
     AdaptivePlan,
     Deviation,
+    GripUse,
 )
 from trailbrake.errors import DataError
 from trailbrake.planning.course import Course
@@ -40,7 +41,7 @@ def course():
 def at_limit(plan, s, slip, use, seconds=3.0):
     """Stay at s for so long with this slip and use: enough for the estimate."""
     for _ in range(round(seconds / DT)):
-        plan.adapt(s, 0.0, DT, (use, slip, slip), ON_PLAN)
+        plan.adapt(s, 0.0, DT, GripUse(use, slip, slip), ON_PLAN)
 
 
 def test_a_car_as_believed_gets_the_course_s_own_plan(course):
@@ -84,8 +85,8 @@ def test_it_learns_where_the_car_s_file_says_that_its_grip_is_an_estimate(course
 def test_wheels_braked_as_far_as_the_law_lets_them_slip_leave_no_margin(course, slip, raised):
     plan = AdaptivePlan(course, 1.0, limits=PEAK_LIMITS)
     for s in np.arange(1.0, course.line.length, 2.0):
-        plan.adapt(float(s), 2.0 * BRAKING, 10.0 * DT, (0.95, slip, 0.1), ON_PLAN)
-    plan.adapt(1.0, 0.0, DT, (0.2, 0.1, 0.1), ON_PLAN)
+        plan.adapt(float(s), 2.0 * BRAKING, 10.0 * DT, GripUse(0.95, slip, 0.1), ON_PLAN)
+    plan.adapt(1.0, 0.0, DT, GripUse(0.2, 0.1, 0.1), ON_PLAN)
     assert plan.learning.laps == 1
     assert bool(plan.learning.factors.max() > 1.0) == raised
 
@@ -94,8 +95,8 @@ def test_wheels_braked_as_far_as_the_law_lets_them_slip_leave_no_margin(course, 
 def test_a_car_that_brakes_less_than_planned_has_no_margin(course, fast, raised):
     plan = AdaptivePlan(course, 1.0)
     for s in np.arange(1.0, course.line.length, 2.0):
-        plan.adapt(float(s), 2.0 * BRAKING, 10.0 * DT, (0.95, 0.3, 0.1), Deviation(0.0, fast, False))
-    plan.adapt(1.0, 0.0, DT, (0.2, 0.1, 0.1), ON_PLAN)
+        plan.adapt(float(s), 2.0 * BRAKING, 10.0 * DT, GripUse(0.95, 0.3, 0.1), Deviation(0.0, fast, False))
+    plan.adapt(1.0, 0.0, DT, GripUse(0.2, 0.1, 0.1), ON_PLAN)
     assert bool(plan.learning.factors.max() > 1.0) == raised
 
 
@@ -104,8 +105,8 @@ def test_an_inner_wheel_that_nearly_locks_leaves_no_margin(course, locking, rais
     """The mean of its axle slips by 0.5 of the peak: laps raised the braking until that wheel locked."""
     plan = AdaptivePlan(course, 1.0)
     for s in np.arange(1.0, course.line.length, 2.0):
-        plan.adapt(float(s), 2.0 * BRAKING, 10.0 * DT, (0.95, 0.5, 0.1), ON_PLAN, locking=locking)
-    plan.adapt(1.0, 0.0, DT, (0.2, 0.1, 0.1), ON_PLAN)
+        plan.adapt(float(s), 2.0 * BRAKING, 10.0 * DT, GripUse(0.95, 0.5, 0.1), ON_PLAN, locking=locking)
+    plan.adapt(1.0, 0.0, DT, GripUse(0.2, 0.1, 0.1), ON_PLAN)
     assert bool(plan.learning.factors.max() > 1.0) == raised
     assert plan.learning.factors.min() > 0.8
 
@@ -115,8 +116,8 @@ def test_a_law_that_holds_the_front_tyres_below_the_target_leaves_little_margin(
     plan = AdaptivePlan(course, 1.0, limits=PEAK_LIMITS)
     for s in np.arange(1.0, course.line.length, 2.0):
         off = Deviation(0.0, 0.0, False, steer_cut=cuts * LEAST_STEER_CUT)
-        plan.adapt(float(s), 0.0, 10.0 * DT, (0.95, 0.6, 0.6), off)
-    plan.adapt(1.0, 0.0, DT, (0.2, 0.1, 0.1), ON_PLAN)
+        plan.adapt(float(s), 0.0, 10.0 * DT, GripUse(0.95, 0.6, 0.6), off)
+    plan.adapt(1.0, 0.0, DT, GripUse(0.2, 0.1, 0.1), ON_PLAN)
     raised = min(find_room(PEAK_LIMITS.target_slip - slip), PEAK_LIMITS.most_raise)
     assert np.median(plan.learning.factors) == pytest.approx(1.0 + raised, abs=1e-3)
 
@@ -151,14 +152,14 @@ def test_a_cap_that_rises_raises_no_place_without_margin(course):
 def test_off_the_road_it_does_not_estimate(course):
     plan = AdaptivePlan(course, 1.0)
     for _ in range(300):
-        plan.adapt(1.0, 0.0, DT, (0.5, 1.1, 1.1), Deviation(3.0, 5.0, True))
+        plan.adapt(1.0, 0.0, DT, GripUse(0.5, 1.1, 1.1), Deviation(3.0, 5.0, True))
     assert plan.estimate.grip == 1.0
 
 
 def drive_lap(plan, slip, use):
     length = plan.learning.factors.size * 10.0
     for s in np.arange(1.0, length, 2.0):
-        plan.adapt(float(s), 0.0, DT, (use, slip, slip), ON_PLAN)
+        plan.adapt(float(s), 0.0, DT, GripUse(use, slip, slip), ON_PLAN)
 
 
 def test_laps_with_margin_are_driven_faster_and_never_beyond_the_bound(course):
@@ -261,11 +262,11 @@ def test_a_reserve_is_kept_until_the_car_has_braked_hard(course):
     plan = AdaptivePlan(course, 1.0, tests_brakes=True)
     assert plan.estimate.grip == UNTESTED_GRIP
     for _ in range(100):  # a moment in a bend says nothing of the brakes
-        plan.adapt(50.0, 0.0, 0.003, (1.0, 0.9, 0.9), Deviation(0.0, 0.0, False))
+        plan.adapt(50.0, 0.0, 0.003, GripUse(1.0, 0.9, 0.9), Deviation(0.0, 0.0, False))
     assert plan.estimate.most == UNTESTED_GRIP
     grips = [UNTESTED_GRIP]
     for _ in range(2500):
-        plan.adapt(50.0, -12.0, 0.003, (1.0, 0.9, 0.1), Deviation(0.0, 0.0, False))
+        plan.adapt(50.0, -12.0, 0.003, GripUse(1.0, 0.9, 0.1), Deviation(0.0, 0.0, False))
         grips.append(plan.estimate.grip)
     assert grips[-1] > UNTESTED_GRIP + 0.09
     assert np.diff(grips).max() < 1.5 * RESERVE_RELEASE * 0.003  # no jump, which would jerk the steering
@@ -275,11 +276,11 @@ def test_a_reserve_is_kept_until_the_car_has_braked_hard(course):
 def test_bends_that_show_the_grip_of_the_file_release_the_reserve_and_others_do_not(course, use, released):
     plan = AdaptivePlan(course, 1.0, tests_brakes=True)
     for _ in range(1500):
-        plan.adapt(50.0, 0.0, 0.003, (use * 0.98, 0.8, 0.8), Deviation(0.0, 0.0, False))
+        plan.adapt(50.0, 0.0, 0.003, GripUse(use * 0.98, 0.8, 0.8), Deviation(0.0, 0.0, False))
     assert (plan.estimate.most > UNTESTED_GRIP) == released
     launched = AdaptivePlan(course, 1.0, tests_brakes=True)
     for _ in range(1500):  # wheels that spin: no bend
-        launched.adapt(50.0, 3.0, 0.003, (0.98, 0.8, 0.1), Deviation(0.0, 0.0, False))
+        launched.adapt(50.0, 3.0, 0.003, GripUse(0.98, 0.8, 0.1), Deviation(0.0, 0.0, False))
     assert launched.estimate.most == UNTESTED_GRIP
 
 
@@ -302,7 +303,7 @@ def test_a_car_that_never_brakes_hard_learns_from_its_second_lap_on(course):
 
     def drive_lap():
         for k in range(20 * stations):
-            plan.adapt(0.5 * k, 0.0, 0.05, (0.86, 0.6, 0.6), Deviation(0.0, 0.0, False))
+            plan.adapt(0.5 * k, 0.0, 0.05, GripUse(0.86, 0.6, 0.6), Deviation(0.0, 0.0, False))
 
     drive_lap()
     drive_lap()
@@ -314,7 +315,7 @@ def test_a_car_that_never_brakes_hard_learns_from_its_second_lap_on(course):
 def test_a_car_that_brakes_worse_than_its_file_keeps_a_reserve_for_the_rest_of_the_lap(course):
     plan = AdaptivePlan(course, 1.0, tests_brakes=True)
     for _ in range(600):  # 0.87 of the envelope at the slip of the peak, of which braking uses 0.97
-        plan.adapt(50.0, -12.0, 0.003, (0.87, 0.9, 0.1), Deviation(0.0, 0.0, False))
+        plan.adapt(50.0, -12.0, 0.003, GripUse(0.87, 0.9, 0.1), Deviation(0.0, 0.0, False))
     grip = plan.estimate.grip
     assert 0.80 < grip < 0.92
     after = int(np.flatnonzero(plan.accelerations > 0.0)[0])  # within a braking nothing is given back
@@ -326,7 +327,7 @@ def test_a_car_that_brakes_as_its_file_says_gets_its_reserve_back_and_keeps_no_o
     """The reserve itself counted as doubt: the plan fell while the car braked, and that place was too fast in lap 1."""
     plan = AdaptivePlan(course, 1.0, tests_brakes=True)
     for _ in range(300):
-        plan.adapt(50.0, -12.0, 0.003, (0.97, 0.9, 0.1), Deviation(0.0, 0.0, False))
+        plan.adapt(50.0, -12.0, 0.003, GripUse(0.97, 0.9, 0.1), Deviation(0.0, 0.0, False))
     assert plan.estimate.has_braked
     after = int(np.flatnonzero(plan.accelerations > 0.0)[0])
     plan.replan(after * plan.road.spacing)
@@ -337,6 +338,6 @@ def test_a_car_that_brakes_as_its_file_says_gets_its_reserve_back_and_keeps_no_o
 def test_braked_wheels_without_anti_lock_leave_less_than_their_slip_says(course, name, least, most):
     plan = AdaptivePlan(Course(course.track, load_car(name)), 1.0, limits=PEAK_LIMITS)
     for s in np.arange(1.0, course.line.length, 2.0):
-        plan.adapt(float(s), 2.0 * BRAKING, 10.0 * DT, (0.95, 0.6, 0.1), ON_PLAN)
-    plan.adapt(1.0, 0.0, DT, (0.2, 0.1, 0.1), ON_PLAN)
+        plan.adapt(float(s), 2.0 * BRAKING, 10.0 * DT, GripUse(0.95, 0.6, 0.1), ON_PLAN)
+    plan.adapt(1.0, 0.0, DT, GripUse(0.2, 0.1, 0.1), ON_PLAN)
     assert least < np.median(plan.learning.factors) < most

@@ -91,6 +91,22 @@ class Deviation(NamedTuple):
     steer_cut: float = 0.0
 
 
+class GripUse(NamedTuple):
+    """How much of its grip a car uses.
+
+    Attributes:
+        share: of the believed envelope, 1 at its limit.
+        slip: combined slip of the axle that slips more, over that of the peak.
+        angle_slip: the same by the slip angle alone.
+        traction: m/s^2, as `measure_traction` returns it; NaN: not measured.
+    """
+
+    share: float
+    slip: float
+    angle_slip: float
+    traction: float = math.nan
+
+
 class AdaptivePlan:
     """Speeds and accelerations along the line, for the grip that is estimated.
 
@@ -168,11 +184,10 @@ class AdaptivePlan:
         s: float,
         forward: float,
         dt: float,
-        use: tuple[float, float, float],
+        use: GripUse,
         off: Deviation,
         *,
         locking: float = 0.0,
-        traction: float = math.nan,
     ) -> bool:
         """Take one sample, and plan anew where it is time; return whether that was.
 
@@ -180,15 +195,14 @@ class AdaptivePlan:
             s: m along the line.
             forward: m/s^2, acceleration along the path.
             dt: s since the last sample.
-            use: of the grip, as `measure_use` returns it.
+            use: of the grip.
             off: how the car is off the plan.
             locking: slip along the braked wheel that slips most, over that of the peak; 0: not known, or held by ABS.
-            traction: m/s^2, as `measure_traction` returns it.
         """
         estimate = self.estimate
         factor = float(self._factors[self._row_at(s)])
         if not off.off_road:
-            share, slip, angle_slip = use
+            share, slip, angle_slip, traction = use
             is_braked = forward < BRAKING
             evidence = Evidence.BRAKING if is_braked else Evidence.CORNERING
             reference = self.learning.reference_at(s, evidence)
@@ -246,12 +260,9 @@ class AdaptivePlan:
         """Whether much less grip is planned with than the lap before had: what a place shows now is not its own."""
         return self.learning.laps > 0 and self._planned_grip < FALLEN_GRIP
 
-    def measure_use(
-        self, speed: float, forward: float, slips: AxleSlips, shape: PathShape
-    ) -> tuple[float, float, float]:
+    def measure_use(self, speed: float, forward: float, slips: AxleSlips, shape: PathShape) -> GripUse:
         """Return what `measure_grip_use` returns, for the car that is believed."""
-        use: tuple[float, float, float] = self._measure((speed, forward), slips, shape, self._limits, self._car)
-        return use
+        return GripUse(*self._measure((speed, forward), slips, shape, self._limits, self._car))
 
     def measure_traction(self, speed: float, forward: float, slips: AxleSlips, climb: float) -> float:
         """Return the capacity that driven wheels show at small slips; only its ratio to another one says something.
