@@ -18,6 +18,7 @@ GT3 = (LIBRARY / "gt3.toml").read_text()
         ("roll_centre = 0.03", "roll_centre = 0.5", ["suspension_front.roll_centre", "cg_height 0.46", "0.5"]),
         ("[drive.differential_rear]", "[drive.differential_front]", ["drive.differential_front", "rwd", "none"]),
         ('layout = "rwd"', 'layout = "awd"', ["drive.differential_front", "one with layout awd"]),
+        ("torque_front = 10400.0", "torque_front = 100.0", ["suspension_front.anti_dive", "at most 0.19", "0.25"]),
         ("mass = 1345.0", "mass = inf", ["body.mass", "finite"]),
         ("cg_to_front = 1.50", "cg_to_front = 3.0", ["body.cg_to_front", "2.7", "3.0"]),
         ("rpm = [1000, 2000,", "rpm = [2000, 1000,", ["engine.rpm", "rising"]),

@@ -35,3 +35,18 @@ def test_the_scanner_sits_at_the_front_axle_unless_the_file_says_where():
     assert car.scanner_mount == (car.body.cg_to_front, 0.0, 0.0)
     assert replace(car, scanner=ScannerMount(x=0.2, y=-0.1, yaw=0.3)).scanner_mount == (0.2, -0.1, 0.3)
     assert replace(car, scanner=ScannerMount(x=0.0)).scanner_mount == (0.0, 0.0, 0.0)
+
+
+def test_other_brakes_leave_the_links_at_their_angles():
+    car = load_car("gt3")
+    for share in (0.9, 0.5, 0.01):
+        other = car.with_brakes(9000.0, share)
+        assert (other.brakes.torque_front, other.brakes.torque_rear) == pytest.approx(
+            (9000.0 * share, 9000.0 - 9000.0 * share)
+        )
+        for links, before, now, own in (
+            (other.suspension_front, car.suspension_front, share, car.brakes.front_share),
+            (other.suspension_rear, car.suspension_rear, 1.0 - share, 1.0 - car.brakes.front_share),
+        ):
+            assert links.anti_dive / now == pytest.approx(before.anti_dive / own)
+    assert car.with_brakes(9000.0, 0.0).with_brakes(9000.0, 0.6).suspension_front.anti_dive == 0.0  # nothing is known

@@ -53,3 +53,17 @@ def test_a_named_car_is_not_doubted():
     assert "not driven" in limit.made_by
     assert "the car that you named" in limit.describe_interval()
     assert make_laps(np.random.default_rng(0), laps=1)[0].time_s > limit.time_s
+
+
+def test_a_car_that_does_not_get_round_has_a_planned_limit_and_the_page_says_why(monkeypatch):
+    def roll_over(*_):
+        raise DataError("the learned car did not get round", expected="5 laps", got="rolled over in lap 1")
+
+    monkeypatch.setattr("trailbrake.coaching.limit_lap.drive_at_limit", roll_over)
+    course, common = make_place()
+    learned = LearnedPlace(Place("pinegrove", "gt3", course), DOUBT, 1.0, ())
+    limit = find_limit_lap(learned, common, 99.0, lambda text: None, drive=True)
+    assert not limit.is_driven
+    assert limit.made_by == (
+        "planned on the default line; the learned car did not get round, expected 5 laps, got rolled over in lap 1"
+    )

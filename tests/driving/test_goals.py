@@ -30,7 +30,7 @@ EVERY_GOAL = Laps(2).or_when(
 def measured(**values):
     usual = {"laps": [], "is_open_road": False, "elapsed": 0.0, "travelled": 0.0, "away": 0.0, "gap": 0.0,
              "off_road_s": 0.0, "standing_s": 0.0, "without_headway_s": 0.0, "fuel": 9.0, "speed": 9.0, "moved_at": 1.0,
-             "place": 30.0, "contacts": 0}  # fmt: skip
+             "place": 30.0, "contacts": 0, "rolled_s": 0.0}  # fmt: skip
     return SimpleNamespace(**usual | values, measure_rest=lambda rounds=1.0: 100.0 * rounds - values.get("way", 0.0))
 
 
@@ -52,6 +52,7 @@ def measured(**values):
          "stuck in lap 2, 30 m after the line"),
         (NoFuel(), {"fuel": 0.0}, {"fuel": 0.0, "speed": 0.4}, "no fuel in lap 1, 30 m after the line"),
         (ContactsOver(3), {"contacts": 3}, {"contacts": 4}, "more than 3 contacts"),
+        (Laps(0), {"rolled_s": 1.0}, {"rolled_s": 1.1}, "rolled over in lap 1, 30 m after the line"),
     ],
 )  # fmt: skip
 def test_a_goal_goes_on_until_it_is_reached_or_says_why_not(goal, before, after, verdict):

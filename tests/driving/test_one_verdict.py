@@ -136,6 +136,15 @@ def test_a_car_off_the_road_has_a_tenth_of_a_second(seconds, ends):
         assert monitors[name].off_track_count == 1
 
 
+def test_a_car_on_its_roof_ends_every_drive():
+    trace = list(move(CIRCUIT, drive_round(CIRCUIT, 300.0)))
+    for state, _ in trace:
+        state.roll = np.pi * (state.time >= 5.0)
+    verdicts, _ = judge_trace(CIRCUIT, trace)
+    assert verdicts.pop("learn track") == "rolled over in lap 1, 0 m after the line"  # a survey has no road
+    assert list_going_on(verdicts, "rolled over in lap 1, 120 m after the line") == set()
+
+
 def test_what_a_verb_drives_for_is_plain_data():
     for goal, _ in VERBS.values():
         spec = DriveSpec(site=EmbeddedSite(), goal=goal)

@@ -163,6 +163,19 @@ def test_a_car_that_rocks_stands_and_one_that_backs_away_makes_no_headway():
     assert backwards.travelled == pytest.approx(49.5)
 
 
+def test_a_car_lies_on_its_roof_until_it_makes_headway_on_its_wheels():
+    monitor = RoadMonitor(straight())
+    roll(monitor, [(10.0, 0.0), (15.0, 0.0)], roll=1.5)  # on two wheels
+    assert monitor.rolled_s == 0.0
+    roll(monitor, [(20.0, 0.0), (25.0, 0.0), (30.0, 0.0)], start=0.2, roll=-3.0)  # it slides on
+    roll(monitor, [(30.0, 0.0), (30.0, 0.0)], start=0.5, pitch=1.7)  # on its nose, and over
+    roll(monitor, [(30.0, 0.0)], start=0.7)
+    roll(monitor, [(30.0, 0.0)], start=0.8, roll=math.inf)
+    assert monitor.rolled_s == pytest.approx(0.5)
+    roll(monitor, [(33.0, 0.0)], start=0.9)
+    assert monitor.rolled_s == 0.0
+
+
 def test_without_a_road_the_way_is_what_was_travelled():
     circle = [(200.0 * math.sin(0.01 * k), 200.0 * (1.0 - math.cos(0.01 * k))) for k in range(620)]
     monitor = roll(RoadMonitor(None), circle)

@@ -9,7 +9,9 @@ from msgspec.structs import replace
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import Differential
 from trailbrake.cars.tyre import value_at_load
+from trailbrake.state import Controls
 from trailbrake.units import KMH, G
+from trailbrake.world.plant import apply_settings
 
 
 def hold(r, speed, seconds, steer):
@@ -166,3 +168,13 @@ def test_off_the_road_is_slower_and_slippery(rig, roads):
     r.roll_at(20.0, gear=0)
     r.run(1.0, gear=0)
     assert r.ax < -0.9 * G * off.rolling
+
+
+def test_a_car_that_brakes_behind_alone_stays_on_its_wheels(rig, roads):
+    """Its links are those of its file. With the same share of the load they would lift it by 30 times their force."""
+    r = rig(apply_settings(load_car("hatchback"), Controls(brake_bias=0.0066)), roads.straight(), x=500.0)
+    r.roll_at(18.0)
+    for _ in range(40):
+        r.run(0.1, steer=1.0, brake=0.7)
+        assert abs(r.roll) < 0.15
+        assert r.heave < 0.05

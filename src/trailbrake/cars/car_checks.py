@@ -9,6 +9,7 @@ from trailbrake.cars.params import CarParams, Suspension, Tyre
 from trailbrake.errors import DataError
 
 MAX_HOP_FREQUENCY = 700.0  # rad/s of an unsprung corner: explicit integration at 1 ms is stable up to about 2000
+MAX_LINK_SLOPE = 1.5  # of links: an axle that lifts by more of its force hops off the road, from about 3 on
 MAX_DAMPING_RATE = 1200.0  # 1/s of an unsprung corner, likewise
 
 
@@ -36,6 +37,18 @@ def check_car(car: CarParams, where: str) -> None:
     _check_driveline(car, need)
     need(car.brakes.torque_front + car.brakes.torque_rear > 0.0, "brakes.torque_rear", "some torque above 0",
          car.brakes.torque_rear)  # fmt: skip
+    _check_links(car, need)
+
+
+def _check_links(car: CarParams, need: _Requirement) -> None:
+    reach, drive, brake = car.body.cg_height / car.body.wheelbase, car.drive.front_share, car.brakes.front_share
+    for axle, links, shares in (("front", car.suspension_front, (drive, brake)),
+                                ("rear", car.suspension_rear, (1.0 - drive, 1.0 - brake))):  # fmt: skip
+        for key, share in zip(("anti_squat", "anti_dive"), shares, strict=True):
+            most = MAX_LINK_SLOPE * share / reach
+            need(share <= 0.0 or getattr(links, key) <= most, f"suspension_{axle}.{key}",
+                 f"at most {most:.3g} where the axle has {share:.3g} of the torque: steeper links lift it off the road",
+                 getattr(links, key))  # fmt: skip
 
 
 def _check_body(car: CarParams, need: _Requirement) -> None:

@@ -6,8 +6,10 @@ Frames as everywhere: x forward, y left, z up (ISO 8855). The sections are in `c
 """
 
 import math
+from typing import Self
 
 import msgspec
+from msgspec.structs import replace
 
 from trailbrake.cars.chassis import Actuation, Aero, Body, Brakes, ScannerMount, SteeringGear, Suspension
 from trailbrake.cars.drivetrain import Differential, Driveline, Engine, Fuel, Gearbox, Hybrid, interpolate_table
@@ -138,3 +140,18 @@ class CarParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
             return 0.0
         torque = self.engine.full_torque(max(rpm, self.engine.idle_rpm))
         return torque * self.gearbox.overall_ratio(gear) * self.gearbox.efficiency / self.driven_radius
+
+    def with_brakes(self, torque: float, front_share: float) -> Self:
+        """Return the car with `torque` (N m) of all brakes and the same links at their angles.
+
+        What links carry of the load transfer in braking follows their axle's share of the brakes.
+        """
+        own = self.brakes.front_share
+        front, rear = (
+            replace(links, anti_dive=min(links.anti_dive * share / before, 1.0) if before > 0.0 else 0.0)
+            for links, share, before in (
+                (self.suspension_front, front_share, own), (self.suspension_rear, 1.0 - front_share, 1.0 - own)
+            )
+        )  # fmt: skip
+        brakes = replace(self.brakes, torque_front=front_share * torque, torque_rear=(1.0 - front_share) * torque)
+        return replace(self, brakes=brakes, suspension_front=front, suspension_rear=rear)

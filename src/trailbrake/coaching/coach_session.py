@@ -133,7 +133,7 @@ def coach_laps(
         return _finish(report, None, times, notes)
     corners = title_corners(corners, chosen.line, place.place.course.track)
     report = replace(report, corners=tuple(corners), place=place)
-    model = _model_pace(report, times, show_message)
+    model = _model_pace(report, times, show_message, notes)
     report, notes = replace(report, share=model.share), [*notes, *place.notes]
     try:
         limit = find_limit_lap(place, chosen.line, report.ideal_s, show_message, drive=options.limit)
@@ -142,7 +142,7 @@ def coach_laps(
     return _finish(replace(report, limit=limit), model, times, notes)
 
 
-def _model_pace(report: CoachReport, times: Array, show_message: Callable[[str], None]) -> PaceModel:
+def _model_pace(report: CoachReport, times: Array, show_message: Callable[[str], None], notes: list[str]) -> PaceModel:
     """Return the model of the person's usual pace, by a lap of the learned car where it can be driven."""
     assert report.place is not None
     usual, line = np.median(times, axis=0), report.chosen.line
@@ -151,7 +151,7 @@ def _model_pace(report: CoachReport, times: Array, show_message: Callable[[str],
         show_message(f"driving the learned car at your pace, {model.share:.0%} of its grip")
         lap, share = drive_at_pace(report.place.place, model.share, line)
     except TrailbrakeError as error:
-        show_message(f"the usual pace is planned only: {error}")
+        notes.append(f"The usual pace is planned only: {error}")
         return model
     return follow_driven_lap(model, lap, share, usual)
 

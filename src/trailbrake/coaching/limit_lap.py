@@ -69,7 +69,7 @@ def find_limit_lap(
             lap, line = drive_at_limit(learned.place, common, show_message)
             made_by, is_driven = f"driven by line_track on {line} in the learned car", True
         except TrailbrakeError as error:
-            show_message(f"the limit lap is planned only: {error}")
+            made_by = f"planned on the default line; {error}"
     deviation = measure_deviation(course, learned.doubt, learned.shown) if learned.doubt is not None else 0.0
     least, most = (lap.time_s + sign * NORMAL_95 * deviation for sign in (-1.0, 1.0))
     if least > ideal_s:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:  # help imports the options of a drive: they must stay cheap
 
 # s off the road that end a drive from which something is learned: a wheel that hops over the edge is no fault.
 OFF_ROAD_LIMIT_S = 0.1
+# s on the roof that end every drive: a car that rolls over onto its wheels goes on.
+ROLLED_LIMIT_S = 1.0
 # s at one place: more than the 26 s after which a recovery has had all its requests to be placed on the road.
 STANDSTILL_LIMIT_S = 30.0
 # s without headway: more than the 90 s after which a recovery gives up and says where the car is.
@@ -39,11 +41,16 @@ class Goal(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_u
         return msgspec.structs.replace(self, ends=(*self.ends, *ends))
 
     def judge(self, monitor: "RoadMonitor") -> str | None:
-        """Return None while the drive goes on, "" once the goal is reached, or the reason for another end."""
+        """Return None while the drive goes on, "" once the goal is reached, or the reason for another end.
+
+        Every drive ends with a car on its roof.
+        """
         verdict = self._judge_alone(monitor)
         for end in self.ends:
             if verdict is None:
                 verdict = end.judge(monitor)
+        if verdict is None and monitor.rolled_s > ROLLED_LIMIT_S:
+            verdict = f"rolled over {_describe_place(monitor)}"
         return verdict
 
     def _judge_alone(self, monitor: "RoadMonitor") -> str | None:

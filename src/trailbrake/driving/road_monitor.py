@@ -52,6 +52,7 @@ class RoadMonitor:
         gap, away: m from the place of the start, now and the most.
         max_error: m, largest distance from the line to the side once the car is JOIN_DISTANCE on its way; NaN before,
             and without a line.
+        rolled_s: s with the roof below the wheels, since the last headway.
         moved_at: s, the clock when the car first drove; NaN before.
         progress: share of the lap under way, 0..1.
     """
@@ -84,6 +85,7 @@ class RoadMonitor:
         self._late = 0.0  # s for which the world had run at the first state
         self.s = self.offset = self.way = self._start = math.nan
         self._furthest, self._advanced_at, self.stuck_s = -math.inf, 0.0, 0.0
+        self.rolled_s = 0.0
         self.wheels_off, self.off_track_s, self.off_track_count = 0, 0.0, 0
         self._is_off, self._off_at = False, math.nan
         self.edge_share = 0.0
@@ -126,6 +128,10 @@ class RoadMonitor:
         self._count_contacts(state.contacts)
         self._follow_path(state)
         self._follow_road(state, max(dt, 0.0), laps)
+        if _cos(state.roll) * _cos(state.pitch) < 0.0:
+            self.rolled_s += max(dt, 0.0)
+        elif self._advanced_at == self.clock:
+            self.rolled_s = 0.0
 
     def _begin(self, state: CarState, in_world: bool) -> None:
         self._home = state.x, state.y
@@ -281,6 +287,11 @@ class RoadMonitor:
     def measure_rest(self, rounds: float = 1.0) -> float:
         """Return the m that are left of `rounds` of a circuit from the start, or of an open road."""
         return self.length - self.way if self.is_open_road else rounds * self.length - (self.way - self._start)
+
+
+def _cos(angle: float) -> float:
+    """Return the cosine of an angle (rad), 1 where it is not known."""
+    return math.cos(angle) if math.isfinite(angle) else 1.0
 
 
 def _count_wheels_off(state: CarState, beyond: float) -> int:

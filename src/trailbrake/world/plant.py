@@ -114,9 +114,10 @@ def apply_settings(car: CarParams, controls: Controls) -> CarParams:
     A level is a share of the car's own, 0 is off. ABS and TC aim at the slip that is their own over their level. A
     turbocharger's share of the torque is what its level leaves of it. What a car has not stays not there.
     """
-    brakes, engine, hybrid = car.brakes, car.engine, car.hybrid
-    total = brakes.torque_front + brakes.torque_rear
-    bias = _level_or_default(controls.brake_bias, brakes.front_share)
+    engine, hybrid = car.engine, car.hybrid
+    bias = _level_or_default(controls.brake_bias, car.brakes.front_share)
+    car = car.with_brakes(car.brakes.torque_front + car.brakes.torque_rear, bias)
+    brakes = car.brakes
     anti_lock, traction = _level_or_default(controls.abs_level, 1.0), _level_or_default(controls.tc_level, 1.0)
     boost = engine.turbo_share * _level_or_default(controls.turbo_level, 1.0)
     full = 1.0 - engine.turbo_share + boost  # what is left of the full-throttle torque
@@ -130,8 +131,7 @@ def apply_settings(car: CarParams, controls: Controls) -> CarParams:
     return replace(
         car,
         brakes=replace(
-            brakes, torque_front=bias * total, torque_rear=(1.0 - bias) * total,
-            abs=brakes.abs and anti_lock > 0.0, abs_slip=brakes.abs_slip / max(anti_lock, _MIN_LEVEL),
+            brakes, abs=brakes.abs and anti_lock > 0.0, abs_slip=brakes.abs_slip / max(anti_lock, _MIN_LEVEL),
             tc=brakes.tc and traction > 0.0, tc_slip=brakes.tc_slip / max(traction, _MIN_LEVEL),
         ),
         engine=replace(

@@ -19,6 +19,7 @@ from trailbrake.driving.loop.drive_loop import (
     run_loop,
 )
 from trailbrake.driving.loop.supervisor import BLIND_LIMIT_S, STOP_BRAKE, Supervisor, explain_driver_error
+from trailbrake.errors import WireError
 from trailbrake.state import Controls, Phase, WheelTorque
 from trailbrake.system import steady_clock
 from trailbrake.transport.client_notices import MOST_LINES
@@ -67,6 +68,17 @@ def test_taps_see_every_tick_and_what_was_sent():
 
 def test_the_goal_s_text_is_the_reason():
     assert loop(FakeCar(), goal=lambda: "enough").reason == "enough"
+
+
+def test_a_state_that_the_wire_cannot_hold_ends_the_drive_in_words():
+    def tick(now):
+        if now > 0.1:
+            raise WireError("a field does not fit", where="acceleration_y")
+
+    car, driver = FakeCar(), FakeDriver()
+    pacer = LockstepPacer(tick, PERIOD)
+    result = run_loop(CarLoop(car, driver, Supervisor(), (), lambda: None), pacer)
+    assert result.reason == "the simulator's state does not fit its wire: acceleration_y: a field does not fit"
 
 
 def test_a_stale_wire_gets_the_brake_and_the_drive_goes_on_when_it_comes_back():

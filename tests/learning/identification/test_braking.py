@@ -8,8 +8,10 @@ import pytest
 from helpers.known_drives import make_table
 from msgspec.structs import replace
 
+from trailbrake.cars.car_checks import check_car
 from trailbrake.cars.car_library import load_car
 from trailbrake.learning.identification.braking import LEAST_BRAKES, find_braking, split_brakes
+from trailbrake.learning.identification.class_priors import CLASSES, make_prior_car
 from trailbrake.learning.identification.drive_table import join_tables
 from trailbrake.learning.identification.powertrain import KNOTS, axle_inertia_share
 from trailbrake.units import G
@@ -96,6 +98,12 @@ def test_brakes_are_split_and_never_none():
     assert car.front_brake_force_share == pytest.approx(SHARE)
     assert car.brakes.front_share < SHARE - 0.005  # the gt3's rear wheels are larger: of the torques it is less
     assert split_brakes(CAR, -0.3, SHARE).full_brake_force == pytest.approx(LEAST_BRAKES * CAR.body.mass)
+
+
+def test_a_kart_that_brakes_behind_is_a_car_that_stays_on_the_road():
+    kart = make_prior_car(next(kind for kind in CLASSES if kind.name == "kart"))
+    for share in (0.0, 0.007, 0.3, 1.0):
+        check_car(split_brakes(kart, FORCE, share), "kart")
 
 
 def test_a_pedal_without_brakes_gives_no_force():

@@ -95,3 +95,14 @@ def test_mass_and_downforce_follow_from_loads():
 
 def test_a_wire_without_loads_tells_no_mass():
     assert find_load_model(make_table(1000, vx=10.0)) is None
+
+
+def test_a_car_slides_before_it_rolls_over():
+    draft = CarDraft(CLASS_CAR)
+    draft.keep_upright()
+    assert draft == CarDraft(CLASS_CAR)
+    draft.put("body", cg_height=identified(0.7, 0.02, "wheel loads"))
+    draft.keep_upright()
+    body, tyre = draft.car.body, draft.car.tyre_rear
+    assert body.cg_height == pytest.approx(0.5 * body.track_rear / (tyre.mu_y * (1.0 - tyre.mu_y_load)))
+    assert draft.missing == ["height of the centre of mass: 0.70 m would roll the car over"]

@@ -389,3 +389,14 @@ def test_the_parts_of_a_subset_are_where_their_names_say():
 @pytest.mark.parametrize(("data", "number"), [(b"", 0), (b"\1\0\0", 0), (b"\1\2\0\0", 513), (b"\1\0\0\0\7", 1)])
 def test_a_page_begins_with_its_number_as_soon_as_it_has_one(data, number):
     assert codec.decode_packet_id(data) == number
+
+
+@pytest.mark.parametrize(
+    ("encode", "message", "name"),
+    [(codec.encode_car, codec.CarData()._replace(acc_g=(0.0, 1e39, 0.0)), "acc_g"),
+     (codec.encode_public, codec.CarPublic()._replace(velocity=(1e39, 0.0, 0.0)), "velocity"),
+     (codec.encode_controls, codec.CarControls()._replace(gas=1e39), "gas")],
+)  # fmt: skip
+def test_a_number_that_no_page_holds_is_an_error_of_its_field(encode, message, name):
+    with pytest.raises(WireError, match=f"^{name}: a field does not fit: float too large"):
+        encode(message)

@@ -14,6 +14,7 @@ from trailbrake.driving.loop.rehearsal import TickRehearsal
 from trailbrake.driving.loop.standstill_timer import StandstillTimer
 from trailbrake.driving.loop.state_check import StateCheck
 from trailbrake.driving.loop.supervisor import BLIND_LIMIT_S, STANDSTILL_SPEED, STOP_BRAKE, Supervisor, decide_controls
+from trailbrake.errors import WireError
 from trailbrake.histogram import DurationHistogram
 from trailbrake.roles import Driver, Link, TickObserver, Wakeable
 from trailbrake.state import CarState, Controls, Phase
@@ -370,7 +371,11 @@ def run_loop(
     deadline = math.nan
     stopping_s = 0.0  # s of simulator time that the safe stop has taken
     while True:
-        now = pacer.wait_for_sample(link, first.rehearse_tick)
+        try:
+            now = pacer.wait_for_sample(link, first.rehearse_tick)
+        except WireError as error:
+            result.reason = f"the simulator's state does not fit its wire: {error}"
+            break
         began = steady_clock.now()
         state, fresh = first.read_state(now)
         controls = first.drive_tick(state, now) if fresh else None

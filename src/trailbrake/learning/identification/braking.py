@@ -112,10 +112,9 @@ def split_brakes(car: CarParams, over_mass: float, share: float) -> CarParams:
         share: 0..1.
     """
     force = max(over_mass, LEAST_BRAKES) * car.body.mass
-    return replace(car, brakes=replace(
-        car.brakes, source=LEARNED, torque_front=share * force * car.tyre_front.radius,
-        torque_rear=(1.0 - share) * force * car.tyre_rear.radius,
-    ))  # fmt: skip
+    front, rear = share * force * car.tyre_front.radius, (1.0 - share) * force * car.tyre_rear.radius
+    car = car.with_brakes(front + rear, front / (front + rear))
+    return replace(car, brakes=replace(car.brakes, source=LEARNED))
 
 
 def _front_share(

@@ -111,6 +111,15 @@ class CarDraft:
             part = replace(part, **{key: value.value, "source": source})
         self.car = replace(self.car, **{section: part})
 
+    def keep_upright(self) -> None:
+        """Lower the centre of mass to where the car slides before it rolls over, as it did when it was driven."""
+        body, tyres = self.car.body, (self.car.tyre_front, self.car.tyre_rear)
+        grip = max(tyre.mu_y * (1.0 - tyre.mu_y_load) for tyre in tyres)  # of outer wheels that carry the whole car
+        highest = 0.5 * min(body.track_front, body.track_rear) / grip
+        if body.cg_height > highest:
+            self.missing.append(f"height of the centre of mass: {body.cg_height:.2f} m would roll the car over")
+            self.car = replace(self.car, body=replace(body, cg_height=highest))
+
 
 def put_mass(draft: CarDraft, mass: LearnedValue | None) -> None:
     """Put the mass (kg) into a draft, and what goes with it; None: the class's stays."""

@@ -135,6 +135,7 @@ def learn_car(table: DriveTable, name: str = "learned") -> LearnedCar:
     shown = None if slips else _put_shown_limits(table, draft)
     if slips:
         _put_tyres(draft, tyres, known_lift=loads is not None)
+    draft.keep_upright()
     if braking is not None:
         # Again, with the tyres that were found.
         braking = find_braking(table, _roll_freely(draft.car, tyres), powertrain) or braking

@@ -13,6 +13,7 @@ from struct import Struct
 from typing import Any, NamedTuple
 
 from trailbrake.errors import WireError
+from trailbrake.transport.wire_packing import packs_fields
 
 Vec3 = tuple[float, float, float]
 Five = tuple[float, float, float, float, float]
@@ -224,11 +225,13 @@ def decode_controls(data: bytes) -> CarControls:
     return _new_tuple(CarControls, (*v[:29], v[29:32], v[32:35], v[35]))
 
 
+@packs_fields()
 def encode_controls(m: CarControls) -> bytes:
     """Encode a CarControls page, 72 bytes."""
     return _CONTROLS.pack(*m[:29], *m[29], *m[30], m[31])
 
 
+@packs_fields()
 def encode_driving(driving: DrivingFields, page: bytes) -> bytes:
     """Encode a CarControls page, 72 bytes: its first nine fields, and the others as in `page`."""
     return _DRIVING.pack(*driving) + page[_DRIVING.size :]
@@ -274,6 +277,7 @@ def decode_car_subset(data: bytes) -> CarDataSubset:
     return _CAR_SUBSET.unpack_from(_pad_old_page(data))
 
 
+@packs_fields()
 def encode_car(m: CarData) -> bytes:
     """Encode a CarData page, 672 bytes."""
     a, b, c, d = m.wheels
@@ -294,6 +298,7 @@ def decode_public(data: bytes) -> CarPublic:
     return _new_tuple(CarPublic, (*v[:5], v[5:8], v[8:11], v[11:14], v[14:17], v[17:20], v[20:25], v[25]))
 
 
+@packs_fields()
 def encode_public(m: CarPublic) -> bytes:
     """Encode a CarPublic page, 104 bytes."""
     return _PUBLIC.pack(
@@ -315,11 +320,13 @@ def decode_sim_v1(data: bytes) -> SimState:
     return SimState(*_SIM_V1.unpack_from(data))
 
 
+@packs_fields()
 def encode_sim_v0(m: SimState) -> bytes:
     """Encode a SimState page of version 0, 4 bytes: it has no time scale."""
     return _SIM_V0.pack(*m[:4])
 
 
+@packs_fields()
 def encode_sim_v1(m: SimState) -> bytes:
     """Encode a SimState page of version 1, 8 bytes."""
     return _SIM_V1.pack(*m)
@@ -337,6 +344,7 @@ def decode_debug_lines(data: bytes) -> tuple[LineRecord, ...]:
     return tuple(LineRecord(v[0:3], v[3:6], v[6]) for v in _DEBUG_LINE.iter_unpack(body))
 
 
+@packs_fields()
 def encode_debug_lines(lines: Sequence[LineRecord]) -> bytes:
     """Encode a DebugLines page. WireError above MAX_DEBUG_LINES lines. Store the count, its first 4 bytes, last."""
     if len(lines) > MAX_DEBUG_LINES:
@@ -344,6 +352,7 @@ def encode_debug_lines(lines: Sequence[LineRecord]) -> bytes:
     return encode_line_count(len(lines)) + b"".join(_DEBUG_LINE.pack(*m.start, *m.end, m.color) for m in lines)
 
 
+@packs_fields()
 def encode_line_count(count: int) -> bytes:
     """Encode the count that begins a DebugLines page."""
     return _DEBUG_COUNT.pack(count)

@@ -16,6 +16,7 @@ from struct import Struct
 from typing import Any, NamedTuple
 
 from trailbrake.errors import WireError
+from trailbrake.transport.wire_packing import packs_fields
 
 DOUBLE = 8  # bytes
 CUSTOM_COUNT = 50  # custom values at the end of either message
@@ -225,6 +226,7 @@ def encode_partial_state(values: Doubles) -> PartialMessage:
     return _new(PartialMessage, (values[:_INPUTS_END], _REST.pack(*values[_INPUTS_END:])))
 
 
+@packs_fields()
 def finish_state(
     partial: PartialMessage, message_id: float, controller: ControllerPart, custom: Doubles = NO_CUSTOM
 ) -> bytes:
@@ -256,6 +258,7 @@ def decode_command(data: bytes) -> CommandMessage:
     return _new(CommandMessage, (*_COMMAND.unpack_from(data), _decode_custom(data)))
 
 
+@packs_fields()
 def encode_command(message: CommandMessage) -> bytes:
     """Encode a command message, 512 bytes."""
     return _COMMAND.pack(*message[:-1]) + _encode_custom(message.custom)
@@ -277,6 +280,7 @@ class SignalCodec:
         v = self._struct.unpack(data)
         return v[0], v[1:]
 
+    @packs_fields()
     def encode(self, message_id: float, signals: Doubles) -> bytes:
         """Encode a message of `signals`."""
         return self._struct.pack(message_id, *signals)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from trailbrake.errors import WireError
 from trailbrake.sims.forza.blocks import WHEELS, Dash, HorizonBlock, MotorsportBlock, Sled, block_fields, build_struct
+from trailbrake.transport.wire_packing import packs_fields
 
 _SLED = build_struct(Sled)
 _DASH = build_struct(Sled, Dash)
@@ -159,6 +160,19 @@ def decode_packet(data: bytes) -> Packet:
     return _new(Packet, (_new(Sled, v[:_N_SLED]), None, _new(Dash, v[_N_SLED:]), extra, b""))
 
 
+def _find_misfit(arguments: tuple[Packet]) -> str:
+    """Return the name of the first field of a packet that does not fit its wire type."""
+    for block in arguments[0][:4]:
+        wires = block_fields(type(block)) if block is not None else {}
+        for (name, wire), value in zip(wires.items(), block or (), strict=True):
+            try:
+                struct.Struct("<" + wire.code).pack(value)
+            except (struct.error, OverflowError, TypeError):
+                return name
+    return ""
+
+
+@packs_fields(_find_misfit)
 def encode_packet(packet: Packet) -> bytes:
     """Encode a packet; its blocks determine the format.
 
@@ -169,15 +183,12 @@ def encode_packet(packet: Packet) -> bytes:
     if (dash is None and (gap or extra)) or (gap and extra) or (tail and not gap):
         there = [name for name, block in zip(packet._fields, packet, strict=True) if block]
         raise WireError("no format has these blocks together", got=", ".join(there))
-    try:
-        if dash is None:
-            return _SLED.pack(*sled)
-        if gap is not None:
-            return _HORIZON.pack(*sled, *gap, *dash) + tail
-        data = _DASH.pack(*sled, *dash)
-        return data if extra is None else data + _EXTRA.pack(*extra)
-    except (struct.error, OverflowError, TypeError) as error:
-        raise WireError(f"a field does not fit: {error}", where=_find_misfit(packet)) from error
+    if dash is None:
+        return _SLED.pack(*sled)
+    if gap is not None:
+        return _HORIZON.pack(*sled, *gap, *dash) + tail
+    data = _DASH.pack(*sled, *dash)
+    return data if extra is None else data + _EXTRA.pack(*extra)
 
 
 def _unknown_length_error(size: int) -> WireError:
@@ -187,15 +198,3 @@ def _unknown_length_error(size: int) -> WireError:
 def expected_lengths() -> str:
     """Return the known lengths as text."""
     return ", ".join(map(str, sorted(FORMATS)))
-
-
-def _find_misfit(packet: Packet) -> str:
-    """Return the name of the first field that does not fit its wire type."""
-    for block in packet[:4]:
-        wires = block_fields(type(block)) if block is not None else {}
-        for (name, wire), value in zip(wires.items(), block or (), strict=True):
-            try:
-                struct.Struct("<" + wire.code).pack(value)
-            except (struct.error, OverflowError, TypeError):
-                return name
-    return ""

@@ -11,6 +11,7 @@ from struct import Struct
 from typing import Annotated, Any, Generic, NamedTuple, TypeVar, get_args, get_type_hints
 
 from trailbrake.errors import WireError
+from trailbrake.transport.wire_packing import packs_fields
 
 PHYSICS_NAME = "acpmf_physics"
 GRAPHICS_NAME = "acpmf_graphics"
@@ -259,6 +260,7 @@ class PageLayout(Generic[Message]):
         message: Message = self.message_type(*fields)
         return message
 
+    @packs_fields()
     def encode(self, message: Message) -> bytes:
         """Encode a page. A text too long for its field is cut."""
         flat: list[Any] = []
