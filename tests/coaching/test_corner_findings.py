@@ -59,6 +59,17 @@ def test_one_mistake_is_no_habit_and_uneven_laps_of_a_corner_without_brakes_name
         assert "nan" not in found[0].advice
 
 
+def test_a_corner_with_a_long_braking_is_as_uneven_as_that_makes_it():
+    """Laps of pinegrove spread by 20 ms in a zone; T1 takes 25 m/s off, T6 5 m/s."""
+    laps, named = make_laps(np.random.default_rng(7), laps=6), []
+    times, numbers = make_model(laps)[1], [corner.number for corner in make_corners()]
+    for number in (1, 6):
+        uneven = times.copy()
+        uneven[:, numbers.index(number)] += [0.0, 0.045, 0.12, 0.18, 0.21, 0.3]
+        named.append([finding.corner.number for finding in find_uneven_corners(make_corners(), laps, uneven)])
+    assert named == [[], [6]]
+
+
 def test_what_an_uneven_corner_costs_is_against_the_usual_pace_where_that_is_known():
     laps = make_laps(np.random.default_rng(7), laps=6)
     times = make_model(laps)[1]

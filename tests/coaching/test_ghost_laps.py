@@ -1,12 +1,15 @@
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
-from helpers.coached_laps import make_place
+from helpers.coached_laps import make_laps, make_place
 
 from trailbrake.analysis.lap_location import CommonLine
 from trailbrake.analysis.reference_line import make_line
 from trailbrake.cars.car_library import load_car
-from trailbrake.coaching.ghost_laps import PacedDriver, Place, coach_folder, drive_at_pace
+from trailbrake.coaching.ghost_laps import TOUCH_JUMP, PacedDriver, Place, coach_folder, drive_at_pace
 from trailbrake.errors import DataError
 from trailbrake.planning.course import GRIP_MARGIN, Course
 from trailbrake.tracks.road_columns import RoadColumn
@@ -45,6 +48,27 @@ def test_a_drive_that_is_broken_off_leaves_nothing(monkeypatch, tmp_path):
     with pytest.raises(DataError, match=r"did not get round, expected 2 laps, got interrupted"):
         drive_at_pace(place, 0.8, None)
     assert list(place.folder.iterdir()) == []
+
+
+def test_a_lap_that_touches_a_wall_is_no_pace_and_a_lower_one_is_driven(monkeypatch):
+    def drive_once(place, name, driver, count):
+        driven.append(driver.share)
+        return SimpleNamespace(path=name)
+
+    driven, whole = [], replace(make_laps(np.random.default_rng(0), laps=1)[0], from_rest=False)
+    speed = whole.channels["speed"].copy()
+    speed[len(speed) // 2 :] -= TOUCH_JUMP + 0.5
+    crashed = replace(whole, time_s=whole.time_s - 1.0, channels=whole.channels | {"speed": speed})
+    laps = iter([[crashed], [crashed, whole]])
+    monkeypatch.setattr("trailbrake.coaching.ghost_laps._drive_once", drive_once)
+    monkeypatch.setattr("trailbrake.coaching.ghost_laps.locate_laps", lambda *_: next(laps))
+    course, common = make_place()
+    lap, share = drive_at_pace(Place("pinegrove", "gt3", course), 0.85, common)
+    assert driven == [0.85, share] == pytest.approx([0.85, 0.81])
+    assert lap.time_s == whole.time_s
+    laps = iter([[crashed]] * 3)
+    with pytest.raises(DataError, match="did not get round"):
+        drive_at_pace(Place("pinegrove", "gt3", course), 0.85, common)
 
 
 @pytest.mark.slow

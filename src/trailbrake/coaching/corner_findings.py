@@ -25,6 +25,7 @@ LEAST_LAPS = 3
 REPEATED = 2.0  # times the usual spread without the lap that is most unlike, from which a corner is uneven
 LEAST_CORNERS = 5
 USUAL_COST = 0.02  # s per root of a second in a zone: how much corners differ of a person without a habit
+UNEVEN_BRAKING = 15.0  # m/s that a corner takes off, at which the braking is as uneven as the rest of it
 USUAL_SPREAD = 0.012  # s per root of a second in a zone: standard deviation from lap to lap of a practised driver
 Kind = Literal["pace", "evenness", "shifting", "hands", "braking", "lifting", "fading"]
 _PLACES = ("brake_point", "brake_end", "turn_in", "min_speed_at", "throttle_point", "full_throttle")
@@ -168,7 +169,10 @@ def find_uneven_corners(
     if len(laps) < LEAST_LAPS + 1 or len(bends) < LEAST_CORNERS:
         return []
     times = zone_times[:, bends]
-    weight = np.sqrt(np.median(times, axis=0))
+    best = laps[int(np.argmin(zone_times.sum(axis=1)))]
+    braked = np.array([_measure_braked_speed(best, corners[k]) for k in bends])
+    uneven = np.hypot(1.0, braked / UNEVEN_BRAKING)
+    weight = np.sqrt(np.median(times, axis=0)) * uneven / np.median(uneven)
     found = find_large_variances((times / weight).var(axis=0, ddof=1), len(laps) - 1, USUAL_SPREAD**2)
     # One lap that is unlike the others is a mistake.
     order = np.argsort(np.abs(times - np.median(times, axis=0)), axis=0)[:-1]
@@ -190,6 +194,13 @@ def find_uneven_corners(
             _advise_evenness(figures, own, cost), f"{own.min():.2f} to {own.max():.2f} s in its zone",
         ))  # fmt: skip
     return findings
+
+
+def _measure_braked_speed(lap: LocatedLap, corner: Corner) -> float:
+    """Return the speed that a corner takes off, m/s."""
+    speed = lap.channels["speed"][(lap.s >= corner.start) & (lap.s <= corner.end)]
+    slowest = int(np.nanargmin(speed))
+    return float(np.nanmax(speed[: slowest + 1]) - speed[slowest])
 
 
 def _usual_excess(times: Array, weight: Array, place: int) -> float:

@@ -39,6 +39,8 @@ WIRE = "forza"
 REACTION_S = 0.18  # s, usual of people who steer and brake by what they see
 HAND_ERROR, HAND_S = 0.01, 0.25  # standard deviation of the steer of a person's hands, and s over which it changes
 SHARE_STEP = 0.01  # of the grip, by which a kept lap may be another's
+LOWER_SHARES = (0.0, 0.04, 0.08)  # of the grip, by which the pace is lowered where the learned car touches a wall
+TOUCH_JUMP = 2.5  # m/s that the speed jumps by from row to row at a wall, which the wire does not show
 LIMIT_BY = "line_track"
 
 
@@ -116,14 +118,21 @@ def drive_with_hands(place: Place, share: float, common: CommonLine, lag_s: floa
 
 
 def drive_at_pace(place: Place, share: float, common: CommonLine) -> tuple[LocatedLap, float]:
-    """Return a lap of the learned car at a share of the grip, rounded to SHARE_STEP, and the share.
+    """Return a lap of the learned car at a share of the grip, rounded to SHARE_STEP, or a little less, and the share.
 
     Raises:
         DataError: it could not be driven.
     """
-    rounded = round(share / SHARE_STEP) * SHARE_STEP
-    recording = _drive_once(place, f"person{rounded:.2f}", PacedDriver(rounded), PACE_LAPS)
-    return min(_list_laps(recording, common), key=lambda lap: lap.time_s), rounded
+    for lower in LOWER_SHARES:
+        rounded = round((share - lower) / SHARE_STEP) * SHARE_STEP
+        try:
+            laps = _list_laps(_drive_once(place, f"person{rounded:.2f}", PacedDriver(rounded), PACE_LAPS), common)
+        except DataError:
+            if lower == LOWER_SHARES[-1]:
+                raise
+        else:
+            break
+    return min(laps, key=lambda lap: lap.time_s), rounded
 
 
 def drive_at_limit(place: Place, common: CommonLine, show_message: Callable[[str], None]) -> tuple[LocatedLap, str]:
@@ -160,7 +169,9 @@ def _drive_once(place: Place, name: str, driver: Driver | str, laps: int) -> Rec
 
 
 def _list_laps(recording: Recording, common: CommonLine) -> list[LocatedLap]:
-    laps = [lap for lap in locate_laps(recording, 0, common, 12) if lap.finished and lap.valid and not lap.from_rest]
+    laps = [lap for lap in locate_laps(recording, 0, common, 12)
+            if lap.finished and lap.valid and not lap.from_rest
+            and not np.any(np.abs(np.diff(lap.channels["speed"])) > TOUCH_JUMP)]  # fmt: skip
     if not laps:
         raise DataError("the learned car did not get round", where=str(recording.path), expected="a clean lap")
     return [repeat_lap(lap, common.length) for lap in laps] if common.line is not None and common.line.closed else laps
