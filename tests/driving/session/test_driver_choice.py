@@ -5,10 +5,11 @@ import pytest
 import trailbrake
 from trailbrake import Controls
 from trailbrake.cars.car_library import load_car
+from trailbrake.drivers import convoy
 from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.driving.session.driver_choice import check_course_needs, check_driver_needs, make_drivers, name_driver
 from trailbrake.driving.session.session_detection import make_unknown_course
-from trailbrake.driving.spec import make_spec
+from trailbrake.driving.spec import make_spec, parse_spec
 from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.sims.registry import find
@@ -35,6 +36,13 @@ def test_an_object_drives_one_car_and_a_class_any_number():
     assert [type(driver) for driver in made] == [Coasts, Coasts]
     assert made[0] is not made[1]
     assert (name_driver(own), name_driver(Coasts), name_driver(None)) == ("Coasts", "Coasts", None)
+
+
+def test_each_car_of_a_spec_has_its_own_driver():
+    cars = [{"driver": "race_line", "gain": ["pace=0.9"]}, {"driver": "race_line"}, {"driver": "convoy"}]
+    made = make_drivers(parse_spec({"site": {"kind": "embedded"}, "cars": cars}, "spec"))
+    assert [driver.pace for driver in made[:2]] == [0.9, 1.0]
+    assert type(made[2]) is convoy.Driver
 
 
 @pytest.mark.parametrize(

@@ -42,10 +42,10 @@ def learned(course, options, factor=1.05):
 
 def test_what_one_drive_stores_the_next_takes_up(course, options):
     learned(course, options)
-    driver = new_driver(course)
-    said = DriverMemory(options.make_spec(), course, driver).recall()
+    drivers = [new_driver(course) for _ in range(2)]  # of two cars
+    said = DriverMemory(options.make_spec(), course, *drivers).recall()
     assert "taken up" in said
-    assert driver.plan.learning.factors == pytest.approx(1.05)
+    assert all(driver.plan.learning.factors == pytest.approx(1.05) for driver in drivers)
 
 
 def test_a_first_drive_has_nothing_to_take_up_and_writes_nothing(course, options, tmp_path):

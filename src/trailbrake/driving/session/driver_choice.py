@@ -48,8 +48,8 @@ def make_drivers(spec: DriveSpec, own: Driver | type[Driver] | None = None) -> l
     """
     first = spec.first
     if own is None:
-        config = Path(first.config) if first.config else None
-        return [load_driver(first.driver, config, first.gain) for _ in spec.cars]
+        return [load_driver(car.driver or first.driver, Path(car.config) if car.config else None, car.gain)
+                for car in spec.cars]  # fmt: skip
     if first.gain or first.config:
         raise UsageError("a driver that is given as an object has its gains", where="gain, config",
                          hint="give them to its constructor")  # fmt: skip

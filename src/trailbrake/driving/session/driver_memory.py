@@ -89,7 +89,8 @@ class DriverMemory:
     Args:
         spec: the drive, with driver, car and track named.
         course: that the driver plans on.
-        driver: after reset.
+        driver: of the first car, after reset; what it learns is kept.
+        others: of further cars, the same one: each takes up what is kept.
         replayed: whether a drive is driven again: then `entry` is what it had, and nothing is written.
         entry: of the drive that is driven again; None: it had none.
 
@@ -107,7 +108,7 @@ class DriverMemory:
         spec: DriveSpec,
         course: Course,
         driver: Driver,
-        *,
+        *others: Driver,
         replayed: bool = False,
         entry: MemoryEntry | None = None,
     ) -> None:
@@ -119,7 +120,7 @@ class DriverMemory:
                              hint="add --gain learn=1, or leave it out")  # fmt: skip
         memory = spec.first.memory
         self.path = driver_memory_file() if memory == AUTO else Path(memory)
-        self._driver = driver
+        self._driver, self._others = driver, others
         self._key = (name, spec.site.sim, spec.car, spec.track)
         self._basis = _hash_course(course)
         self._replayed = replayed
@@ -133,7 +134,9 @@ class DriverMemory:
             return ""
         if entry.basis != self._basis:
             return f"{self.path}: learned with another version of the car or the road; begun anew"
-        self._driver.import_memory(entry.memory, str(self.path))
+        for driver in (self._driver, *self._others):
+            assert isinstance(driver, KeepsMemory)
+            driver.import_memory(entry.memory, str(self.path))
         return f"{self.path}: taken up what was learned until {entry.saved}"
 
     def store(self) -> str:

@@ -76,13 +76,15 @@ def resolve_drive(
         spec = spec.with_cars(driver=choose_default_driver(simulator, course))
     first = spec.first
     drivers = make_drivers(spec, own)
-    check_driver_needs(drivers[0], first.driver, simulator, live, spec.site.camera)
-    check_course_needs(drivers[0], first.driver, simulator, course)
+    names = [car.driver or first.driver for car in spec.cars]
+    for driver, name in zip(drivers, names, strict=True):
+        check_driver_needs(driver, name, simulator, live, spec.site.camera)
+        check_course_needs(driver, name, simulator, course)
     setup = replace(setup, spec=spec).with_drivers(drivers)
     course, line = choose_line(course, drivers[0], first, say, contents and contents.line)
     named = [
-        NamedDriver(driver, first.driver, make_stability_control(simulator, live, course) if first.stability else None)
-        for driver in drivers
+        NamedDriver(driver, name, make_stability_control(simulator, live, course) if first.stability else None)
+        for driver, name in zip(drivers, names, strict=True)
     ]
     reset_drivers(drivers, first.driver, course, say)
     hashes = hash_inputs(spec, course, drivers[0])
@@ -90,7 +92,8 @@ def resolve_drive(
         check_inputs(contents, spec, hashes)
     memory = None
     if first.memory:
-        memory = DriverMemory(spec, course, drivers[0], replayed=contents is not None,
+        alike = [driver for driver, name in zip(drivers, names, strict=True) if name == first.driver]
+        memory = DriverMemory(spec, course, *alike, replayed=contents is not None,
                               entry=contents and contents.memory)  # fmt: skip
         if said := memory.recall():
             say(said)
