@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 from trailbrake.cars.car_library import load_car
+from trailbrake.control.vehicle.line_tracking import PlanColumn
 from trailbrake.drivers import line_track, race_line
+from trailbrake.errors import UsageError
 from trailbrake.planning.course import Course
 from trailbrake.state import Controls, OtherCar, Pose
 from trailbrake.tracks.track_library import load_track
+from trailbrake.world.conditions import WorldConditions
 from trailbrake.world.plant import World
 
 
@@ -53,6 +56,32 @@ def test_alone_it_is_line_track_to_the_bit(course):
     plain, race = ([(state.x, state.y, state.yaw, state.speed) for state in drive_world(course, [driver], 3.0)]
                    for driver in (make_driver(course, line_track.Driver), make_driver(course)))  # fmt: skip
     assert race == plain
+
+
+def test_at_a_pace_it_plans_that_share_of_its_speeds(course):
+    table, slow = make_driver(course).plan.table, make_driver(course, lambda: race_line.Driver(pace=0.9)).plan.table
+    assert slow[:, PlanColumn.SPEED] == pytest.approx(0.9 * table[:, PlanColumn.SPEED])
+    assert slow[:, PlanColumn.ACCELERATION] == pytest.approx(0.81 * table[:, PlanColumn.ACCELERATION])
+    with pytest.raises(UsageError, match=r"no such pace, expected 0\.5 to 1, got 1\.2"):
+        race_line.Driver(pace=1.2)
+
+
+@pytest.mark.slow
+def test_a_grid_starts_together_and_without_contact(course):
+    world = World(course.track, [course.known_car()] * 4, conditions=WorldConditions(grid="standing"))
+    drivers = [make_driver(course) for _ in range(4)]
+    states, shown = [world.car_state(car) for car in range(4)], []
+    for tick in range(1800):
+        if tick % 6 == 0:
+            shown = [describe_car(car, state) for car, state in enumerate(states)]
+        for car, state in enumerate(states):
+            state.others = [other for other in shown if other.index != car]
+        world.step([driver.act(state, world.period) for driver, state in zip(drivers, states, strict=True)])
+        states = [world.car_state(car) for car in range(4)]
+    assert world.counters()["car_contacts"] == []
+    assert min(state.speed for state in states) > 25.0
+    s = [course.line.locate(state.x, state.y)[0] for state in states]
+    assert max(s) - min(s) < 60.0
 
 
 def test_others_far_away_or_without_a_place_change_nothing(course):

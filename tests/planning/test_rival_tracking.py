@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers.roads import circle
 
-from trailbrake.planning.rival_tracking import LOST_TIME, STEP, STEPS, RivalColumn, RivalTracker
+from trailbrake.planning.rival_tracking import LOST_TIME, START_TIME, STEP, STEPS, RivalColumn, RivalTracker
 from trailbrake.state import OtherCar
 from trailbrake.tracks.road_columns import RoadColumn
 
@@ -26,7 +26,7 @@ def other_at(line, s, offset=0.0, speed=30.0, index=1):
 def track_constant(line, tracker, speed, offset, seconds, start=0.0):
     time = 0.0
     while time < seconds:
-        tracker.observe_cars([other_at(line, (start + speed * time) % line.length, offset, speed)], time)
+        tracker.observe_cars([other_at(line, (start + speed * time) % line.length, offset, speed)], time, 30.0)
         time += 1.0 / 60.0
     return (start + speed * (time - 1.0 / 60.0)) % line.length
 
@@ -50,7 +50,7 @@ def test_a_rival_is_expected_on_the_line_and_at_the_speed_of_its_last_lap(line):
 
 def test_where_it_was_not_seen_it_may_come_back_to_the_line_or_stay_beside_it(line):
     tracker = RivalTracker(line, np.full(len(line.table), 30.0), (4.6, 2.0))
-    tracker.observe_cars([other_at(line, 50.0, 3.0)], 0.0)
+    tracker.observe_cars([other_at(line, 50.0, 3.0)], 0.0, 30.0)
     out = predict(tracker, 40.0)
     assert out[0, RivalColumn.AHEAD] == pytest.approx(10.0, abs=0.1)
     last = out[round(4.0 / STEP)]
@@ -62,17 +62,17 @@ def test_where_it_was_not_seen_it_may_come_back_to_the_line_or_stay_beside_it(li
 
 def test_it_is_behind_across_the_start_line(line):
     tracker = RivalTracker(line, np.full(len(line.table), 30.0), (4.6, 2.0))
-    tracker.observe_cars([other_at(line, line.length - 5.0)], 0.0)
+    tracker.observe_cars([other_at(line, line.length - 5.0)], 0.0, 30.0)
     (rival,) = tracker.list_present()
     assert tracker.measure_ahead(rival, 10.0) == pytest.approx(-15.0, abs=0.1)
 
 
 def test_a_car_that_is_not_supplied_any_more_is_forgotten_and_comes_back(line):
     tracker = RivalTracker(line, np.full(len(line.table), 30.0), (4.6, 2.0))
-    tracker.observe_cars([other_at(line, 50.0)], 0.0)
-    tracker.observe_cars([], LOST_TIME + 0.1)
+    tracker.observe_cars([other_at(line, 50.0)], 0.0, 30.0)
+    tracker.observe_cars([], LOST_TIME + 0.1, 30.0)
     assert tracker.list_present() == []
-    tracker.observe_cars([other_at(line, 80.0)], LOST_TIME + 0.2)
+    tracker.observe_cars([other_at(line, 80.0)], LOST_TIME + 0.2, 30.0)
     assert len(tracker.list_present()) == 1
 
 
@@ -81,15 +81,15 @@ def test_a_car_without_a_finite_place_or_speed_is_skipped(line, field):
     tracker = RivalTracker(line, np.full(len(line.table), 30.0), (4.6, 2.0))
     broken = other_at(line, 50.0)
     setattr(broken, field, math.nan)
-    tracker.observe_cars([broken, other_at(line, 90.0, index=2)], 0.0)
+    tracker.observe_cars([broken, other_at(line, 90.0, index=2)], 0.0, 30.0)
     assert [rival.index for rival in tracker.list_present()] == [2]
 
 
 def test_a_jump_teaches_nothing_of_the_places_between(line):
     tracker = RivalTracker(line, np.full(len(line.table), 30.0), (4.6, 2.0))
-    tracker.observe_cars([other_at(line, 50.0)], 0.0)
+    tracker.observe_cars([other_at(line, 50.0)], 0.0, 30.0)
     known = np.isfinite(tracker.list_present()[0].memory.speeds).sum()
-    tracker.observe_cars([other_at(line, 700.0)], 0.02)
+    tracker.observe_cars([other_at(line, 700.0)], 0.02, 30.0)
     (rival,) = tracker.list_present()
     assert np.isfinite(rival.memory.speeds).sum() == known
     assert tracker.measure_ahead(rival, 690.0) == pytest.approx(10.0, abs=0.6)
@@ -98,7 +98,7 @@ def test_a_jump_teaches_nothing_of_the_places_between(line):
 @pytest.mark.parametrize("speed", [0.0, -10.0])
 def test_a_car_that_stands_or_drives_backwards_is_expected_to_go_on_so(line, speed):
     tracker = RivalTracker(line, np.full(len(line.table), 30.0), (4.6, 2.0))
-    tracker.observe_cars([other_at(line, 60.0, 1.0, speed)], 0.0)
+    tracker.observe_cars([other_at(line, 60.0, 1.0, speed)], 0.0, 30.0)
     out = predict(tracker, 10.0)
     assert np.isfinite(out).all()
     assert out[round(2.0 / STEP), RivalColumn.AHEAD] == pytest.approx(50.0 + 2.0 * speed, abs=0.1)
@@ -106,8 +106,8 @@ def test_a_car_that_stands_or_drives_backwards_is_expected_to_go_on_so(line, spe
 
 def test_times_before_the_last_begin_anew(line):
     tracker = RivalTracker(line, np.full(len(line.table), 30.0), (4.6, 2.0))
-    tracker.observe_cars([other_at(line, 50.0)], 100.0)
-    tracker.observe_cars([], 0.0)
+    tracker.observe_cars([other_at(line, 50.0)], 100.0, 30.0)
+    tracker.observe_cars([], 0.0, 30.0)
     assert tracker.list_present() == []
 
 
@@ -115,7 +115,7 @@ def test_a_car_across_the_road_is_as_wide_as_it_is_long(line):
     tracker = RivalTracker(line, np.full(len(line.table), 30.0), (4.6, 2.0))
     across = other_at(line, 60.0, 0.0, 0.0)
     across.yaw += 0.5 * math.pi
-    tracker.observe_cars([across, other_at(line, 90.0, 0.0, 0.0, index=2)], 0.0)
+    tracker.observe_cars([across, other_at(line, 90.0, 0.0, 0.0, index=2)], 0.0, 30.0)
     widths = []
     for rival in tracker.list_present():
         out = np.zeros((STEPS, len(RivalColumn)))
@@ -142,3 +142,37 @@ def test_a_rival_without_power_is_expected_to_gain_speed_as_slowly_as_it_did(lin
     track_constant(line, tracker, 18.0, 0.0, 8.0)
     out = predict(tracker, 100.0)
     assert out[round(4.0 / STEP), RivalColumn.SPEED] == pytest.approx(18.0, abs=0.4)
+
+
+def test_a_grid_is_expected_to_start_and_a_car_that_stalls_is_not_for_long(line):
+    tracker = RivalTracker(line, np.full(len(line.table), 40.0), (4.6, 2.0))
+    grid = [other_at(line, 60.0, 3.0, 0.0)]
+    tracker.observe_cars(grid, 10.0, 0.0)
+    out = predict(tracker, 50.0)
+    assert out[round(3.0 / STEP), RivalColumn.AHEAD] > 25.0
+    assert out[round(1.0 / STEP), RivalColumn.RIGHTMOST] > 2.0  # by its way it is still beside the line
+    tracker.observe_cars(grid, 10.1, 2.0)
+    grid[0].x += 0.01
+    tracker.observe_cars(grid, 10.2 + START_TIME, 30.0)
+    assert predict(tracker, 50.0)[-1, RivalColumn.AHEAD] == pytest.approx(10.0, abs=0.1)
+
+
+def test_the_speeds_of_a_start_are_no_habit(line):
+    speeds = np.linspace(20.0, 60.0, len(line.table))  # it rises up to a bend at the start line
+    tracker, time, way, v = RivalTracker(line, speeds, (4.6, 2.0)), 0.0, 0.0, 0.0
+    while way < line.length + 200.0:
+        tracker.observe_cars([other_at(line, way % line.length, 0.0, v)], time, 30.0)
+        time, way, v = time + 0.05, way + 0.05 * v + 1e-6, min(v + 0.25, 30.0)
+    (rival,) = tracker.list_present()
+    known = np.flatnonzero(np.isfinite(rival.memory.speeds))
+    assert rival.memory.speeds[known] == pytest.approx(30.0, rel=1e-4)
+    assert len(known)
+
+
+def test_a_car_beside_the_line_is_expected_to_be_pushed_to_it_by_the_edge(line):
+    line.table[50:, RoadColumn.WIDTH_LEFT] = 2.0  # from 100 m on
+    tracker = RivalTracker(line, np.full(len(line.table), 30.0), (4.6, 2.0))
+    tracker.observe_cars([other_at(line, 50.0, 3.0)], 0.0, 30.0)
+    out = predict(tracker, 40.0)
+    assert out[round(1.0 / STEP), RivalColumn.LEFTMOST] > 3.0
+    assert out[round(3.0 / STEP), RivalColumn.RIGHTMOST] < 1.0 < out[round(3.0 / STEP), RivalColumn.LEFTMOST] < 2.0

@@ -17,8 +17,10 @@ from trailbrake.control.vehicle.line_tracking import PlanColumn, TrackingPlan
 from trailbrake.control.vehicle.recovery import STUCK_SPEED
 from trailbrake.drivers import line_track
 from trailbrake.drivers.parts.tracking_plan import PlanSources, fill_rows
+from trailbrake.errors import UsageError
 from trailbrake.planning.attack_planning import AttackPlanner
 from trailbrake.planning.course import GRIP_MARGIN, Course
+from trailbrake.planning.envelope import Envelope
 from trailbrake.planning.path_room import PathRoom
 from trailbrake.planning.race_lattice import (
     DRIVEN,
@@ -44,7 +46,10 @@ PLAN_PERIOD = 0.04  # s of simulator time between plans
 PLAN_DELAY = 3  # ticks from a plan's sample until it acts
 NEAR_AHEAD, NEAR_BEHIND = 160.0, 40.0  # m, within which others count
 LANE_MARGIN = 0.4  # m between the car's side and the end of the kerb, or the edge
+LEAST_PACE = 0.5  # of the planned speeds
+MOST_ERROR = 1.0  # m from the line, from which the way back to it is planned
 MOST_RIVALS = 6  # the nearest, that a plan reckons with
+FILLED_TIME, FILLED_ROWS = 3.0, 60  # s, and rows more, of a plan that are filled in: the next plan comes before
 WINDOW_TIME, WINDOW_BRAKING, WINDOW_MORE = 9.5, 6.0, 60.0  # s, m/s^2 and m that a path is long at least
 
 
@@ -57,29 +62,47 @@ class RacePlan(NamedTuple):
 
 
 class Driver(line_track.Driver):
-    """Holds the line as `line_track` does, and passes, follows and leaves room where others are near."""
+    """Holds the line as `line_track` does, and passes, follows and leaves room where others are near.
+
+    Args:
+        learn, start_grip: as of `line_track`.
+        pace: share of the planned speeds that it drives, 0.5 to 1; below 1 laps teach nothing.
+    """
 
     USES = line_track.Driver.USES | {"others"}
+
+    def __init__(self, learn: float = 1.0, start_grip: float = line_track.START_GRIP, pace: float = 1.0) -> None:
+        super().__init__(learn, start_grip)
+        if not LEAST_PACE <= pace <= 1.0:
+            raise UsageError("no such pace", where="race_line", expected=f"{LEAST_PACE:g} to 1", got=f"{pace:g}")
+        self.pace = pace
 
     def reset(self, course: Course) -> None:
         """Plan as `line_track` does, and lay the lanes."""
         super().reset(course)
+        if self.pace < 1.0:
+            speed, acceleration = np.zeros((2, len(self.line.table)))
+            self.sources = self.sources._replace(speed=speed, acceleration=acceleration)
+            self._scale_speeds()
+            fill_rows(self.plan.table, self.sources, 0, len(self.plan.table))
         body, sources = course.known_car().body, self.sources
         room = PathRoom(0.5 * body.width, 0.5 * min(body.track_front, body.track_rear), LANE_MARGIN, kerbs=True)
         size, paths = (body.length, body.width), build_paths(self.line, room)
         self.tracker = RivalTracker(self.line, self.adaptive.speeds, size)
-        self.road = RaceRoad(sources.line, sources.shapes, paths, sources.limits, GRIP_MARGIN, size)
-        self.attack = AttackPlanner(self.road, self.adaptive.speeds)
+        limits = slip_clutch(sources.limits)
+        self.road = RaceRoad(sources.line, sources.shapes, paths, limits, GRIP_MARGIN, size, self.pace)
+        self.attack = AttackPlanner(self.road, self.sources.speed)
         self.driven_path, self.path = paths[DRIVEN], make_buffers()
         self.race_plans = [self._make_race_plan(), self._make_race_plan()]
         self.rivals = np.zeros((MOST_RIVALS, STEPS, len(RivalColumn)))
         self.since_plan, self.pending, self.delay_ticks = math.inf, self.held_plan, -1
         self.own_row, self.turn = -1, 0
         self.target, self.step_row, self.step_rows = LINE, 0, 0
+        self.is_disturbed = self.pace < 1.0
 
     def act(self, state: CarState, dt: float) -> Controls:
         """Return the controls for one state."""
-        if state.others or self.is_disturbed or self.delay_ticks >= 0:
+        if state.others or self.held_plan is not self.plan or self.delay_ticks >= 0:
             self._race(state, dt)
         return super().act(state, dt)
 
@@ -91,30 +114,43 @@ class Driver(line_track.Driver):
 
     def _race(self, state: CarState, dt: float) -> None:
         """Look after the others, plan where it is time, and let a plan act whose time has come."""
-        self.tracker.observe_cars(state.others, state.time)
+        self.tracker.observe_cars(state.others, state.time, state.speed)
         if self.delay_ticks > 0:
             self.delay_ticks -= 1
         elif self.delay_ticks == 0:
             self.held_plan, self.delay_ticks = self.pending, -1
-            self.is_disturbed = self.held_plan is not self.plan
+            self.is_disturbed = self.held_plan is not self.plan or self.pace < 1.0
         self.since_plan += dt
         if self.since_plan >= PLAN_PERIOD - 0.5 * dt and math.isfinite(state.x + state.y + state.speed):
             self.since_plan = 0.0
             self._plan_path(state)
         row = max(self.own_row, 0)
-        if self.is_disturbed and self.held_plan.table[row, PlanColumn.SPEED] < STUCK_SPEED:
+        if self.held_plan is not self.plan and self.held_plan.table[row, PlanColumn.SPEED] < STUCK_SPEED:
             self.road_return.wait()  # it stands behind another car, and is not stuck
+
+    def _scale_speeds(self) -> None:
+        np.multiply(self.adaptive.speeds, self.pace, out=self.sources.speed)
+        np.multiply(self.adaptive.accelerations, self.pace**2, out=self.sources.acceleration)
+
+    def _fill_changed_rows(self) -> None:
+        if self.pace < 1.0 and self.filled == 0:
+            self._scale_speeds()
+        super()._fill_changed_rows()
 
     def _plan_path(self, state: CarState) -> None:
         s, offset, self.own_row = self.line.locate(state.x, state.y, self.own_row)
         near = self._predict_near(s, state.speed)
-        if not (len(near.rivals) or self.is_disturbed):
+        if not (len(near.rivals) or self.held_plan is not self.plan):
             return
         v = state.speed
         window = WINDOW_TIME * v + v * v / (2.0 * WINDOW_BRAKING) + WINDOW_MORE
         points = min(int(window / (STRIDE * self.line.spacing)) + 2, POINTS)
         is_stepping = (self.own_row - self.step_row) % len(self.driven_path) < self.step_rows
         self.step_rows *= is_stepping
+        if self.held_plan is self.plan and abs(offset) > MOST_ERROR:  # as on a grid: it goes on beside the line
+            lanes = self.road.paths[LINE + 1 :]
+            self.driven_path[:] = np.clip(offset, lanes.min(axis=0), lanes.max(axis=0))
+            self.target = DRIVEN
         error = offset - float(self.driven_path[self.own_row])
         self.turn += 1
         step_time = STEP_TIMES[self.turn % len(STEP_TIMES)]
@@ -130,7 +166,7 @@ class Driver(line_track.Driver):
             return
         spare = self.race_plans[self.held_plan is self.race_plans[0].held]
         count = write_path(self.road, start, self.path, spare.rows)
-        self._fill_race_rows(spare, start.row, count)
+        self._fill_race_rows(spare, start.row, min(count, int(FILLED_TIME * v / self.line.spacing) + FILLED_ROWS))
         self.pending = spare.held
 
     def _predict_near(self, s: float, speed: float) -> RaceTraffic:
@@ -166,3 +202,9 @@ class Driver(line_track.Driver):
         rows = FineRows(line, sources.shapes.copy(), sources.speed.copy(), sources.acceleration.copy())
         filled = sources._replace(line=line, shapes=rows.shapes, speed=rows.speed, acceleration=rows.acceleration)
         return RacePlan(TrackingPlan(line, np.zeros((n, len(PlanColumn)))), rows, filled)
+
+
+def slip_clutch(limits: Envelope) -> Envelope:
+    """Return the envelope of a car whose clutch slips: it pulls at each speed what it pulls at any higher one."""
+    pull = np.maximum.accumulate(limits.pull[::-1])[::-1].copy()
+    return limits._replace(pull=pull, drive=np.minimum(limits.traction, pull))

@@ -36,7 +36,7 @@ STRIDE = 4  # rows of the line from one point of a path to the next
 POINTS = 190  # of a path at most
 NO_RETURN = POINTS + 2  # point of a path
 STEP_TIMES = (2.0, 3.5)  # s, over which paths change to their target, by turn of plans
-LEAST_STEP = 20.0  # m, the same
+LEAST_STEP = 40.0  # m, the same
 RETURN_STEP_TIME = 2.5  # s, over which it is expected to come back to the line after a pass
 OFF_LINE_GRIP = 0.05  # share of the grip that is not planned with, a metre or more from the line that laps taught
 STEP_GRIP = 0.15  # the same where a path bends away from the line: a car that turns in has not yet its side force
@@ -74,6 +74,7 @@ class RaceRoad(NamedTuple):
         limits: envelope of the car.
         margin: share of the envelope to use.
         size: m, length and width of the car; others are taken to be as large.
+        pace: share of the speeds that the car could drive.
     """
 
     line: RoadTable
@@ -82,6 +83,7 @@ class RaceRoad(NamedTuple):
     limits: Envelope
     margin: float
     size: tuple[float, float]
+    pace: float = 1.0
 
 
 class PathBuffers(NamedTuple):
@@ -244,14 +246,17 @@ def _shape_at(path: PathBuffers, k: int) -> PathShape:
 
 @internal_jit
 def _fill_free_speeds(road: RaceRoad, start: RaceStart, path: PathBuffers) -> None:
-    limits, margin, v, guess = road.limits, road.margin, path.free, max(start.speed, 10.0)
+    limits, margin, v, begin = road.limits, road.margin, path.free, start.speed / road.pace
+    guess = max(begin, 10.0)
     for k in range(start.points):
         guess = v[k] = _bend_speed(_shape_at(path, k), limits, margin, guess)
-    v[0] = min(v[0], max(start.speed, 1.0))
+    v[0] = min(v[0], max(begin, 1.0))
     for k in range(start.points - 1):
         v[k + 1] = min(v[k + 1], reachable_speed(v[k], _shape_at(path, k), path.steps[k], limits, margin))
     for k in range(start.points - 1, 0, -1):
         v[k - 1] = min(v[k - 1], reachable_speed(v[k], _shape_at(path, k - 1), -path.steps[k - 1], limits, margin))
+    for k in range(start.points):
+        v[k] *= road.pace
 
 
 @internal_jit
@@ -293,10 +298,10 @@ def _drive_path(
     yields, holds = ways
     limits, h = road.limits, STRIDE * road.line.spacing
     length, width = road.size
-    t, end, risk, held_up, cleared = 0.0, 0.0, 0.0, False, -1
+    t, end, risk, held_up, cleared, widest = 0.0, 0.0, 0.0, False, -1, 0.0
     v = path.speed[0] = min(path.free[0], max(start.speed, 1.0))
     for k in range(start.points - 1):
-        limit, s = path.free[k + 1], k * h
+        limit, s, widest = path.free[k + 1], k * h, max(widest, abs(path.offset[k + 1]))
         aside = path.offset[k + 1] + start.error * math.exp(-s / (0.7 * max(v, 10.0)))
         for r in range(rivals.shape[0]):
             gap = _between(rivals, r, t, RivalColumn.AHEAD) - s
@@ -338,8 +343,7 @@ def _drive_path(
         v = path.speed[k + 1] = following
     if t < HORIZON:
         end = (start.points - 1) * h + v * (HORIZON - t)
-    passing = max(abs(path.offset[1]), abs(path.offset[start.points // 3]), abs(path.offset[2 * start.points // 3]))
-    if passing > OFF_LINE and not yields and cleared < 0 and ahead >= 0 and rivals[ahead, 0, RivalColumn.AHEAD] > 0.0:
+    if widest > OFF_LINE and not yields and cleared < 0 and ahead >= 0 and rivals[ahead, 0, RivalColumn.AHEAD] > 0.0:
         risk += BEHIND_COST
     way = end + SPEED_VALUE * v
     risk += TOO_FAST_COST * max(start.speed - path.free[0] - TOO_FAST, 0.0)

@@ -33,10 +33,14 @@ LOST_TIME = 0.7  # s without a sample, after which a car is forgotten
 LONGEST_STEP = 4.0  # m beyond its own way, from which a rival has jumped
 SAMPLE_AGE = 1.0 / 60.0  # s, the most by which a sample is late
 STANDING_SPEED = 3.0  # m/s, below which a car is expected to go on as it does
+START_SPEED = 0.5  # m/s, from which we have started from a grid: ...
+START_TIME = 4.0  # s from then on, in which the others are expected to start as well
+START_PACE = 20.0  # m/s, below which a car comes back to its line by its way, and not by time
 MOST_TURNED = 0.5  # rad from the line, up to which a car is taken to follow it
 RETURN_TIME = 2.0  # s in which it comes back to its line, and to its pace
 AIMED_TIME = 0.5  # s for which it goes on to the side as it does
 MOST_DRIVE, MOST_BRAKING = 6.0, 12.0  # m/s^2
+START_DRIVE, SLOW_SHARE = 5.0, 0.6  # m/s^2 of a car that is below this share of the planned speed, as after a start
 DRIVE_SHARE = 0.9  # of the planned acceleration, that a rival has of which none was seen
 LEAST_RISE, MOST_DRIVE_SHARE = 0.3, 1.5  # m/s^2 of planned acceleration, from which its share says something
 DRIVE_TIME = 1.5  # s, of the low-pass filter on that share
@@ -73,6 +77,7 @@ class RivalMotion(NamedTuple):
         drive: its acceleration over the planned one, of the last seconds in which that rose.
         wider: m by which it reaches further to each side than a car that heads along the line.
         habit_error: m, and m/s: how far it was from its line and its speed of earlier laps, on average.
+        starts: whether it is expected to start from its place on the grid.
     """
 
     s: float
@@ -84,6 +89,7 @@ class RivalMotion(NamedTuple):
     drive: float
     wider: float
     habit_error: tuple[float, float]
+    starts: bool
 
 
 class RivalMemory(NamedTuple):
@@ -104,15 +110,20 @@ class TrackedRival:
     Args:
         index: its number on the wire.
         places: of the line.
+
+    Attributes:
+        has_started: whether it has moved since the session began.
+        is_at_pace: whether it has come to a bend since it stood: the speeds on the way there are no habit.
     """
 
     def __init__(self, index: int, places: int) -> None:
         self.index = index
         self.memory = RivalMemory(np.full(places, math.nan), np.full(places, math.nan))
-        self.motion = RivalMotion(0.0, 0.0, 0.0, 0.0, 0.0, 1.0, DRIVE_SHARE, 0.0, (0.0, DISTANCE_ERROR[1]))
+        self.motion = RivalMotion(0.0, 0.0, 0.0, 0.0, 0.0, 1.0, DRIVE_SHARE, 0.0, (0.0, DISTANCE_ERROR[1]), False)
         self.row, self.place = -1, -1
         self.sample = (math.nan, math.nan)
         self.seen_at = self.moved_at = -math.inf
+        self.has_started = self.is_at_pace = False
 
 
 class RivalTracker:
@@ -127,15 +138,27 @@ class RivalTracker:
     def __init__(self, line: Road, speeds: Array, size: tuple[float, float]) -> None:
         self._line, self._speeds, self._size = line, speeds, size
         self._places = max(int(line.length / PLACE), 1)
+        room = [line.column(column) - 0.5 * size[1] for column in (RoadColumn.WIDTH_RIGHT, RoadColumn.WIDTH_LEFT)]
+        self._bounds = np.maximum(room, 0.0) * [[-1.0], [1.0]]
         self._rivals: dict[int, TrackedRival] = {}
-        self._now = 0.0
+        self._now, self._start = 0.0, math.inf
 
-    def observe_cars(self, others: Iterable[OtherCar], now: float) -> None:
-        """Take the others of a state at simulator time `now` (s). Cars without a finite place or speed are skipped."""
+    def observe_cars(self, others: Iterable[OtherCar], now: float, speed: float) -> None:
+        """Take the others of a state; cars without a finite place or speed are skipped.
+
+        Args:
+            others: of the state.
+            now: s of simulator time.
+            speed: m/s, own.
+        """
         if now < self._now:  # the session was restarted
+            self._start = math.inf
             for rival in self._rivals.values():
                 rival.seen_at = rival.moved_at = -math.inf
+                rival.has_started = rival.is_at_pace = False
         self._now = now
+        if speed > START_SPEED and self._start == math.inf:
+            self._start = now if speed < STANDING_SPEED else -math.inf  # else there is no grid
         for other in others:
             if math.isfinite(other.x + other.y + other.velocity_x + other.velocity_y):
                 if other.index not in self._rivals:
@@ -158,8 +181,8 @@ class RivalTracker:
 
     def predict(self, rival: TrackedRival, s: float, out: Array) -> None:
         """Write the prediction of a rival into `out` (steps, len(RivalColumn)); `s`: m along the line, our own."""
-        predict_rival(rival.motion, rival.memory, (s, self.measure_ahead(rival, s), self._line.length),
-                      self._speeds, out)  # fmt: skip
+        place = s, self.measure_ahead(rival, s), self._line.length
+        predict_rival(rival.motion, rival.memory, place, (self._speeds, self._bounds), out)
 
     def _place_rival(self, rival: TrackedRival, other: OtherCar) -> None:
         line, before = self._line, rival.motion
@@ -173,8 +196,9 @@ class RivalTracker:
         since = self._now - rival.moved_at
         jumped = math.dist(rival.sample, (other.x, other.y)) > LONGEST_STEP + 1.5 * max(before.speed, speed) * since
         pace, drive = before.pace, before.drive
+        planned, rise = find_rise(self._speeds, rival.row, line.spacing)
+        rival.is_at_pace = speed > STANDING_SPEED and (rival.is_at_pace or rise <= 0.0)
         if 0.0 < since < LOST_TIME and not jumped:
-            planned, rise = find_rise(self._speeds, rival.row, line.spacing)
             if rise < 0.0:
                 pace += min(since / PACE_TIME, 1.0) * (speed / max(planned, 1.0) - pace)
             elif rise > LEAST_RISE:
@@ -184,7 +208,7 @@ class RivalTracker:
         wider = max(0.5 * (length * abs(math.sin(heading)) + width * (abs(math.cos(heading)) - 1.0)), 0.0)
         pace = min(max(pace, LEAST_PACE), MOST_PACE)
         place, errors = min(int(s / line.length * self._places), self._places - 1) % self._places, before.habit_error
-        if place != rival.place and speed > STANDING_SPEED and abs(heading) < MOST_TURNED and not jumped:
+        if place != rival.place and rival.is_at_pace and abs(heading) < MOST_TURNED and not jumped:
             old = rival.memory.offsets[place], rival.memory.speeds[place]
             if not math.isnan(old[0]):
                 found = abs(offset - old[0]), abs(speed - old[1])
@@ -194,7 +218,9 @@ class RivalTracker:
                 )
             for values, new in zip(rival.memory, (offset, speed), strict=True):
                 values[place] = new if math.isnan(values[place]) else values[place] + NEW_SHARE * (new - values[place])
-        rival.motion = RivalMotion(s, offset, speed, aside, heading, pace, drive, wider, errors)
+        rival.has_started |= speed > STANDING_SPEED
+        starts = not rival.has_started and self._now < self._start + START_TIME
+        rival.motion = RivalMotion(s, offset, speed, aside, heading, pace, drive, wider, errors, starts)
         rival.sample, rival.moved_at, rival.place = (other.x, other.y), self._now, place
 
 
@@ -218,7 +244,11 @@ def _at_place(values: Array, s: float, length: float) -> float:
 
 @jit
 def predict_rival(
-    motion: RivalMotion, memory: RivalMemory, place: tuple[float, float, float], speeds: Array, out: Array
+    motion: RivalMotion,
+    memory: RivalMemory,
+    place: tuple[float, float, float],
+    road: tuple[Array, Array],
+    out: Array,
 ) -> None:
     """Write the prediction of a rival.
 
@@ -226,21 +256,25 @@ def predict_rival(
         motion: of the rival now.
         memory: what it has shown.
         place: own s, how far it is ahead, and the length of the line, m.
-        speeds: (n,) m/s, planned along the line.
+        road: (n,) m/s, planned along the line, and (2, n) m left of it, least and most that stay on the road.
         out: (steps, len(RivalColumn)).
     """
     here, ahead, length = place
+    speeds, bounds = road
     n = speeds.shape[0]
     v, offset = motion.speed, motion.offset
     shown_speed = _at_place(memory.speeds, here + ahead, length)
     shown_offset = _at_place(memory.offsets, here + ahead, length)
     excess = min(max(v / shown_speed, LEAST_PACE), MOST_PACE) - 1.0 if shown_speed > 1.0 else 0.0
-    follows = v > STANDING_SPEED and abs(motion.heading) < MOST_TURNED
+    follows = (v > STANDING_SPEED or motion.starts) and abs(motion.heading) < MOST_TURNED
     for k in range(out.shape[0]):
         t = k * STEP
         s = here + ahead
-        fade = math.exp(-t / RETURN_TIME)
+        fade = math.exp(-min(t, (ahead - place[1]) / START_PACE) / RETURN_TIME)
         drift = motion.offset + motion.aside * min(t, AIMED_TIME)
+        if follows:
+            row = int(s / length * n // 1.0) % n
+            drift = min(max(drift, bounds[0, row]), bounds[1, row])
         wanted = _at_place(memory.offsets, s, length)
         known = follows and wanted == wanted and shown_offset == shown_offset
         if known:
@@ -268,6 +302,7 @@ def predict_rival(
                 row = int(s / length * n // 1.0) % n
                 planned, rise = find_rise(speeds, row, length / n)
                 after = speeds[(row + PACE_ROWS) % n]
-                target = motion.pace * planned if rise <= 0.0 else min(v + motion.drive * rise * STEP, after)
+                drive = motion.drive * rise if v > SLOW_SHARE * planned else max(motion.drive * rise, START_DRIVE)
+                target = motion.pace * planned if rise <= 0.0 else min(v + drive * STEP, after)
             v = max(v + min(max(target - v, -MOST_BRAKING * STEP), MOST_DRIVE * STEP), 0.0)
         ahead += 0.5 * (before + v) * STEP
