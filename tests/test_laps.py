@@ -364,6 +364,14 @@ def test_a_drive_that_begins_with_its_lap_begins_it_at_its_first_sample():
     assert lap.time_s == pytest.approx(LENGTH / 50.0, abs=1e-6)
 
 
+@pytest.mark.parametrize(("clock", "counted"), [(0.294, 1), (2.3, 1), (5.0, 2)])
+def test_the_cars_of_a_large_grid_begin_their_first_lap_behind_the_line(clock, counted):
+    """Each car of a world takes 0.036 s to get its client: eight have 0.294 s on their clocks at the first sample."""
+    timer = LapTimer(LENGTH, True)
+    drive(timer, steady(50.0, (LENGTH + 120.0) / 50.0, start=LENGTH - 100.0), lap_time=clock)
+    assert len(timer.laps) == counted
+
+
 def follow_clock(*samples):
     """Return what a LapClock finds in samples of (time, lap, lap time, x, shown time of the last lap)."""
     clock = LapClock()

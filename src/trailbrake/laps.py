@@ -35,6 +35,7 @@ JUMP = "jump along the road"  # why a lap does not count
 BEGUN_BEFORE = "begun before it was recorded"
 _LONG_STEP = 0.06  # s between samples above which the simulator's lap clock tells better when the line was crossed
 _LATE_START = 0.25  # s of the simulator's lap clock at the first sample above which its lap has begun before
+_GRID_START = 3.0  # s of the same, below which a session has just begun: 64 cars take 2.3 s to get their clients
 _FIRST_SECOND = 1.0  # s of a lap clock within which a lap is whole, and of a session within which it can restart
 _CLOCK_NOISE = 0.01  # s that a lap clock may go back by rounding
 _LAP_TIME_NOISE = 0.1  # s between the lap time that a wire shows and that of its clocks, which come at other moments
@@ -249,7 +250,7 @@ class LapTimer:
 
     def _begin_first_lap(self, time: float, s: float, contacts: float, lap_time: float) -> None:
         self.reset()
-        window = START_WINDOW if math.isnan(lap_time) or lap_time > _LATE_START else GRID_WINDOW
+        window = GRID_WINDOW if lap_time < _GRID_START else START_WINDOW
         place = s
         if self.closed:
             place = s % self.length
