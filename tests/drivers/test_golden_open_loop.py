@@ -214,7 +214,7 @@ def record_bend():
 
 def record_line():
     """Follow the racing line through a left bend, with a slower car ahead."""
-    course, period = course_of("pinegrove", "gt3"), 0.01
+    course, period = course_of("pinegrove", "gt3").with_kerbs(), 0.01
     world = World(course.track, [course.car], period=period)
     x, y, _, yaw = course.line.points(165.0, 0.3)[0].tolist()
     world.batch.place_cars(0, x, y, yaw, 30.0)

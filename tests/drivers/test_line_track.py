@@ -49,7 +49,7 @@ DOUBT = Uncertainty(source="test", lateral_grip=0.03, braking=0.03, drive_force=
 
 @cache
 def course():
-    return Course(load_track("pinegrove"), load_car("gt3"))
+    return Course(load_track("pinegrove"), load_car("gt3")).with_kerbs()
 
 
 def driver(**gains):

@@ -5,6 +5,7 @@ and write new ones: `python tests/driving/test_golden_drives.py`.
 """
 
 import json
+import os
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -141,6 +142,7 @@ def test_goldens_are_there_for_every_case():
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
+        os.environ["TRAILBRAKE_LINES"] = scratch  # none that this machine keeps
         drives = {" ".join(case): measured(*case, Path(scratch))[0] for case in CASES}
     content = {"made_by": "python tests/driving/test_golden_drives.py", "drives": drives}
     GOLDEN.write_text(json.dumps(content, indent=1) + "\n")

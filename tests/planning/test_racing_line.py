@@ -9,7 +9,7 @@ from trailbrake.planning.racing_line import (
     ROW_SPACING,
     WALL_MARGIN,
     Centreline,
-    _DiscretePath,
+    DiscretePath,
     minimise_curvature,
     plan_racing_line,
 )
@@ -140,8 +140,8 @@ def test_bends_are_cut_and_the_line_stays_on_the_road() -> None:
     bound = np.full(len(x), 4.5)
     offset = minimise_curvature(Centreline(x, y, nx, ny, True), Bounds(-bound, bound))
     assert np.abs(offset).max() <= 4.5
-    driven = _DiscretePath.from_points(x + offset * nx, y + offset * ny, True)
-    assert driven.bending_cost(0.0) < 0.85 * _DiscretePath.from_points(x, y, True).bending_cost(0.0)
+    driven = DiscretePath.from_points(x + offset * nx, y + offset * ny, True)
+    assert driven.bending_cost(0.0) < 0.85 * DiscretePath.from_points(x, y, True).bending_cost(0.0)
     assert offset.min() < -3.0  # a bend is entered from its outside
 
 
@@ -152,7 +152,7 @@ def test_length_weight_takes_hairpins_tighter() -> None:
     wide = minimise_curvature(Centreline(x, y, nx, ny, True), Bounds(-bound, bound))
     short = minimise_curvature(Centreline(x, y, nx, ny, True), Bounds(-bound, bound), 1e-3)
     assert short[apex] > 4.0 > wide[apex]
-    lengths = [_DiscretePath.from_points(x + o * nx, y + o * ny, True).length.sum() for o in (wide, short)]
+    lengths = [DiscretePath.from_points(x + o * nx, y + o * ny, True).length.sum() for o in (wide, short)]
     assert lengths[1] < lengths[0]
 
 

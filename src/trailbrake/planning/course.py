@@ -15,6 +15,7 @@ from trailbrake.planning.envelope import Envelope, compute_envelope
 from trailbrake.planning.handling import Handling, compute_handling
 from trailbrake.planning.path_margins import KERB_MARGIN
 from trailbrake.planning.path_room import PathRoom, make_inside_room
+from trailbrake.planning.quickest_line import plan_quickest_line
 from trailbrake.planning.racing_line import plan_racing_line
 from trailbrake.planning.speed_profile import SpeedProfile, compute_profile
 from trailbrake.tracks.road import Road, RoadColumn, RoadPlan
@@ -36,7 +37,8 @@ class Course:
         car: the car's data file; None where the simulator's car is not known.
         given_line: the racing line, where it is not to be planned.
         given_speeds: (n,) m/s at the rows of the given line, by a better model than the envelope; None: not known.
-        on_kerbs: whether the planned line may put the outer wheels on the kerbs, for a driver that holds it closely.
+        on_kerbs: whether the line is the quickest and may put the outer wheels on the kerbs, for a driver that holds it
+            closely.
     """
 
     track: Track
@@ -65,13 +67,14 @@ class Course:
 
     @cached_property
     def line(self) -> Road:
-        """The racing line, as a Road: the given one, or of a few candidates the one with the quickest profile."""
+        """The racing line, as a Road: the given one; on kerbs the quickest; else one of least curvature."""
         if self.given_line is not None:
             return self.given_line
         body = self.known_car().body
         room = make_inside_room(body.width)
         if self.on_kerbs:
             room = PathRoom(0.5 * body.width, 0.5 * min(body.track_front, body.track_rear), KERB_MARGIN, kerbs=True)
+            return plan_quickest_line(self.track.road, room, self.envelope, GRIP_MARGIN)
         candidates = [plan_racing_line(self.track.road, room, weight) for weight in LENGTH_WEIGHTS]
         return min(candidates, key=lambda line: self.plan_speeds(line, start=-1.0 if line.closed else 0.0).lap_time)
 

@@ -47,7 +47,7 @@ class Centreline(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class _DiscretePath:
+class DiscretePath:
     """A polyline and its discrete curvature. Segment i goes from point i to point i + 1, cyclic; all (n,)."""
 
     ux: Array  # unit vectors of the segments
@@ -57,7 +57,8 @@ class _DiscretePath:
     share: Array  # m, of path that belongs to each point: half of each neighbouring segment
 
     @classmethod
-    def from_points(cls, x: Array, y: Array, closed: bool) -> "_DiscretePath":
+    def from_points(cls, x: Array, y: Array, closed: bool) -> "DiscretePath":
+        """Return the polyline through points x, y (n,) m."""
         dx, dy = np.roll(x, -1) - x, np.roll(y, -1) - y
         length = np.hypot(dx, dy)
         ux, uy = dx / length, dy / length
@@ -72,10 +73,16 @@ class _DiscretePath:
         return float(np.sum(self.turn**2 / self.share) + length_weight * np.sum(self.length))
 
 
-def _linearise_cost(
-    path: _DiscretePath, centre: Centreline, offset: Array, length_weight: float
+def linearise_cost(
+    path: DiscretePath,
+    centre: Centreline,
+    offset: Array,
+    length_weight: float | Array,
+    bend_weight: float | Array = 1.0,
 ) -> tuple[CyclicMatrix, Array]:
-    """Return the Gauss-Newton matrix and linear term of the cost about `offset`.
+    """Return the Gauss-Newton matrix and linear term of half the cost about `offset`.
+
+    The weights may differ from segment to segment (of length) and from point to point (of squared curvature), (n,).
 
     The residual of a point is turn / sqrt(share). Both change: a segment turns with the sideways movement of its ends
     and grows with their lengthwise movement. Without the growth, often omitted, every hairpin is pulled to its inside.
@@ -87,7 +94,7 @@ def _linearise_cost(
     grow_start, grow_end = path.ux * nx + path.uy * ny, path.ux * after_x + path.uy * after_y
     side_start, side_end = side_start / path.length, side_end / path.length
     before = [np.roll(a, 1) for a in (side_start, side_end, grow_start, grow_end)]
-    root = np.sqrt(path.share)
+    root = np.sqrt(path.share / bend_weight)
     shrink = 0.25 * path.turn / (root * path.share)
     r0 = before[0] / root + shrink * before[2]
     r1 = -(side_start + before[1]) / root - shrink * (before[3] - grow_start)
@@ -96,11 +103,11 @@ def _linearise_cost(
         for r in (r0, r1, r2):
             r[[0, -1]] = 0.0
     constant = path.turn / root - (r0 * np.roll(offset, 1) + r1 * offset + r2 * np.roll(offset, -1))
-    d0 = REGULARISATION + np.roll(r0 * r0, -1) + r1 * r1 + np.roll(r2 * r2, 1)
+    d0 = REGULARISATION * np.mean(bend_weight) + np.roll(r0 * r0, -1) + r1 * r1 + np.roll(r2 * r2, 1)
     d1 = np.roll(r0 * r1, -1) + r1 * r2
     d2 = np.roll(r0 * r2, -1)
     linear = np.roll(r0 * constant, -1) + r1 * constant + np.roll(r2 * constant, 1)
-    if length_weight:
+    if np.any(length_weight):
         # The length to second order: its ends' growth, and length / 2 times the square of how the segment turns.
         half = 0.5 * length_weight * path.length
         now = np.roll(offset, -1) * side_end - offset * side_start
@@ -124,13 +131,13 @@ def minimise_curvature(centre: Centreline, bounds: Bounds, length_weight: float 
     """
     x, y, nx, ny, closed = centre
     offset = np.clip(np.zeros_like(x), bounds.lower, bounds.upper)
-    path = _DiscretePath.from_points(x + offset * nx, y + offset * ny, closed)
+    path = DiscretePath.from_points(x + offset * nx, y + offset * ny, closed)
     for _ in range(MAX_ITERATIONS):
-        matrix, linear = _linearise_cost(path, centre, offset, length_weight)
+        matrix, linear = linearise_cost(path, centre, offset, length_weight)
         target = solve_box_qp(matrix, linear, bounds, offset, 1e-7)
         for step in (1.0, 0.5, 0.25, 0.125):  # the model is local: shorten the step until the true cost falls
             trial = offset + step * (target - offset)
-            tried = _DiscretePath.from_points(x + trial * nx, y + trial * ny, closed)
+            tried = DiscretePath.from_points(x + trial * nx, y + trial * ny, closed)
             if tried.bending_cost(length_weight) < path.bending_cost(length_weight):
                 break
         else:
@@ -149,6 +156,13 @@ def plan_racing_line(road: Road, room: PathRoom, length_weight: float = 0.0) -> 
     surface under it, so that the methods of roads work on lines. Row 0 is abreast of the
     road's start line. An open line starts and ends on the centreline.
     """
+    _, centre, bounds = find_stations(road, room)
+    offset = minimise_curvature(centre, bounds, length_weight)
+    return road_through(road, centre.x + offset * centre.nx, centre.y + offset * centre.ny)
+
+
+def find_stations(road: Road, room: PathRoom) -> tuple[Array, Centreline, Bounds]:
+    """Return the stations s (n,) m of a road, its centreline there, and how far a car that needs `room` may go."""
     count = max(round(road.length / STATION_SPACING), 12)
     s: np.ndarray = np.linspace(0.0, road.length, count + 1)
     if road.closed:
@@ -163,9 +177,7 @@ def plan_racing_line(road: Road, room: PathRoom, length_weight: float = 0.0) -> 
     lower, upper = np.minimum(lower, middle - 0.05), np.maximum(upper, middle + 0.05)
     if not road.closed:  # the car starts at rest on the centreline
         lower[[0, -1]], upper[[0, -1]] = -0.05, 0.05
-    nx, ny = -np.sin(yaw), np.cos(yaw)
-    offset = minimise_curvature(Centreline(x, y, nx, ny, road.closed), Bounds(lower, upper), length_weight)
-    return road_through(road, x + offset * nx, y + offset * ny)
+    return s, Centreline(x, y, -np.sin(yaw), np.cos(yaw), road.closed), Bounds(lower, upper)
 
 
 def road_through(road: Road, x: np.ndarray, y: np.ndarray) -> Road:

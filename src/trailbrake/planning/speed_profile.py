@@ -154,7 +154,7 @@ def _row_shape(rows: Array, i: int) -> PathShape:
 
 
 @internal_jit
-def _corner_speed(shape: PathShape, limits: Envelope, margin: float) -> float:
+def corner_speed(shape: PathShape, limits: Envelope, margin: float) -> float:
     """Return the largest speed (m/s) up to which every speed stays within `margin` of the lateral limit."""
     speeds, lo = limits.speeds, 0.0
     for k in range(speeds.shape[0]):
@@ -221,7 +221,7 @@ def fill_profile(rows: Array, settings: ProfileSettings, limits: Envelope, v: Ar
     n = rows.shape[0]
     spacing, closed, start, margin = settings
     for i in range(n):
-        v[i] = _corner_speed(_row_shape(rows, i), limits, margin)
+        v[i] = corner_speed(_row_shape(rows, i), limits, margin)
     if start >= 0.0:
         v[0] = min(v[0], start)
     laps = 2 if closed and start < 0.0 else 1  # the end of a flying lap meets its own beginning
@@ -260,7 +260,7 @@ def refill_profile(
     count = min(count, n if closed else n - first)
     for k in range(count):
         i = (first + k) % n
-        v[i] = _corner_speed(_row_shape(rows, i), limits, margin)
+        v[i] = corner_speed(_row_shape(rows, i), limits, margin)
     v[first] = min(v[first], start)
     for k in range(count - 1):
         i, j = (first + k) % n, (first + k + 1) % n
