@@ -78,7 +78,8 @@ def record_session(
         raise UsageError("pictures go with a live recording of ours", where="--camera",
                          hint="leave the table out, or add --out")  # fmt: skip
     option, stopped = choose_camera(camera, simulator, is_real_time=True), Event()
-    last, laps = CarState(), LapClock()
+    before, laps = CarState(), LapClock()
+    last = before
     with (
         handle_stop_signals(stopped.set),
         nullcontext() if option is None else closing(open_live_camera(option)) as pictures,
@@ -93,9 +94,10 @@ def record_session(
                 _report_events(session, recorder, last, say, is_verbose=given.verbose)
         summary: JsonObject = {"sim": simulator.name, "seconds": steady_clock.now() - began, **session.summary()}
         summary["camera"] = {} if pictures is None else pictures.summarise_pictures()
-    if recorder is not None and not session.stream.sequence:  # nothing came
+    has_samples = last is not before
+    if recorder is not None and not has_samples:
         recorder.path.unlink(missing_ok=True)
-    kept = recorder.path if recorder is not None and session.stream.sequence else None
+    kept = recorder.path if recorder is not None and has_samples else None
     summary["recording"] = kept and str(kept)
     summary["recording_error"] = recorder.error if recorder is not None else ""
     summary["report"] = kept and _write_report(kept, say)
