@@ -112,6 +112,18 @@ def test_troubleshooting_quotes_messages_that_exist():
         assert all(part.strip() in sources for part in text.split("...")), text
 
 
+def test_files_of_ours_that_pages_name_are_there():
+    """Paths with a folder: those without one are files that readers make."""
+    known = {path.relative_to(ROOT).as_posix() for folder in ("src", "tests", "docs", "examples", "experiments")
+             for path in (ROOT / folder).rglob("*.py")}  # fmt: skip
+    named = {(page.name, name) for page in [*PAGES, *(ROOT / "docs" / "decisions").glob("*.md")]
+             for name in re.findall(r"`([a-z_]+/[a-z_/0-9]+\.py)\b", page.read_text(encoding="utf-8"))}  # fmt: skip
+    assert len(named) > 50
+    assert not [
+        name for name in sorted(named) if not any(path.endswith(f"/{name[1]}") or path == name[1] for path in known)
+    ]
+
+
 def test_the_chinese_readme_has_the_sections_the_code_and_the_links_of_the_english_one():
     pages = [(ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "README.zh-CN.md")]
     for part in (r"^(##) ", r"^```.*?^```", r"\]\(((?:docs/|CONTRIBUTING)[\w./-]+)"):
