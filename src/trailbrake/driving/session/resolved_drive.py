@@ -104,9 +104,7 @@ def resolve_drive(
         "laps": laps if is_round else 1,  # an open road has an end
         "line": line.describe(),
         "inputs": describe_inputs(hashes, line, memory),
-        "trailbrake": __version__,
-        "python": platform.python_version(),
-        "system": platform.system(),
+        "trailbrake": __version__, "python": platform.python_version(), "system": platform.system(),
         "started": steady_clock.iso_timestamp(),
-    }
+    }  # fmt: skip
     return ResolvedDrive(setup, course, line, drivers, named, memory, about)

@@ -148,12 +148,8 @@ def learn_car(table: DriveTable, name: str = "learned") -> LearnedCar:
     )  # fmt: skip
     if shown is not None and shown.power is not None:
         doubt = replace(doubt, drive_force=shown.power.sigma / shown.power.value)
-    car = replace(
-        draft.car,
-        uncertainty=doubt,
-        name=name,
-        title=f"learned in {table.seconds():.0f} s of driving, class {kind.name}",
-    )
+    title = f"learned in {table.seconds():.0f} s of driving, class {kind.name}"
+    car = replace(draft.car, uncertainty=doubt, name=name, title=title)
     car = msgspec.convert(msgspec.to_builtins(car, enc_hook=float), CarParams)  # numbers of NumPy become Python's
     check_car(car, name)
     return LearnedCar(car, kind, draft.values, tuple(draft.missing), table.seconds(), geometry, gearing, loads,
