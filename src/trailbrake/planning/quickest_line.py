@@ -26,7 +26,7 @@ from trailbrake.planning.racing_line import (
     minimise_curvature,
     road_through,
 )
-from trailbrake.planning.speed_profile import PathShape, corner_speed, reachable_speed
+from trailbrake.planning.speed_profile import PathShape, corner_speed, reachable_speed, row_shape, shape_between
 from trailbrake.tracks.road import Road, RoadColumn
 
 SMOOTHING = (10, 5)  # stations to either side over which the curvature is averaged (Hann), one pass after another
@@ -49,14 +49,12 @@ class _PathTime(NamedTuple):
     Attributes:
         time: s.
         path: the path.
-        curvature: (n,) 1/m, smoothed.
         cost: (n,) s m, of curvature at each point.
         pace: (n,) s/m, of each segment.
     """
 
     time: float
     path: DiscretePath
-    curvature: Array
     cost: Array
     pace: Array
 
@@ -66,9 +64,8 @@ def plan_quickest_line(road: Road, room: PathRoom, limits: Envelope, margin: flo
     s, centre, bounds = find_stations(road, room)
     offset = minimise_curvature(centre, bounds)
     grade = road.column_at(s, RoadColumn.GRADE)
-    bend = np.gradient(grade, s)
-    if road.closed:
-        bend = (np.roll(grade, -1) - np.roll(grade, 1)) / (2.0 * road.length / len(s))
+    around = (np.roll(grade, -1) - np.roll(grade, 1)) / (2.0 * road.length / len(s))
+    bend = around if road.closed else np.gradient(grade, s)
     shapes = np.column_stack([np.zeros_like(s), grade, bend, road.column_at(s, RoadColumn.BANK),
                               road.column_at(s, RoadColumn.GRIP)])  # fmt: skip
     for reach in SMOOTHING:
@@ -121,7 +118,7 @@ class _Search(NamedTuple):
         speed, cost, pace = np.empty(count), np.zeros(count), np.zeros(count)
         time = fill_time_slopes(shapes, path.length, (centre.closed, self.margin), self.limits,
                                 (speed, cost, pace, np.zeros((9, count))))  # fmt: skip
-        return _PathTime(time, path, shapes[:, 0], _smooth(cost, self.reach, centre.closed), pace)
+        return _PathTime(time, path, _smooth(cost, self.reach, centre.closed), pace)
 
     def _weigh_bends(self, now: _PathTime) -> Array:
         """Return the weights (n,) of the squared curvature under which it costs what it costs in time."""
@@ -161,9 +158,8 @@ def fill_time_slopes(
     n = rows.shape[0]
     first = 0
     for i in range(n):
-        shape = PathShape(rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3], rows[i, 4])
         step = max(CURVATURE_STEP[0], CURVATURE_STEP[1] * abs(rows[i, 0]))
-        v[i] = corner_speed(shape, limits, margin)
+        v[i] = corner_speed(row_shape(rows, i), limits, margin)
         more = PathShape(rows[i, 0] + step, rows[i, 1], rows[i, 2], rows[i, 3], rows[i, 4])
         work[0, i] = (corner_speed(more, limits, margin) - v[i]) / step
         if closed and v[i] < v[first]:
@@ -213,12 +209,11 @@ def _limit_speed(rows: Array, step: tuple[int, int, float], car: tuple[Envelope,
     """
     i, j, length = step
     limits, margin = car
-    bend, climb = 0.5 * (rows[i, 0] + rows[j, 0]), 0.5 * (rows[i, 1] + rows[j, 1])
-    shape = PathShape(bend, climb, rows[i, 2], rows[i, 3], rows[i, 4])
+    shape = shape_between(rows, i, j)
     reached = reachable_speed(v[i], shape, length, limits, margin)
     if reached < v[j]:
-        more = max(CURVATURE_STEP[0], CURVATURE_STEP[1] * abs(bend))
-        bent = PathShape(bend + more, climb, rows[i, 2], rows[i, 3], rows[i, 4])
+        more = max(CURVATURE_STEP[0], CURVATURE_STEP[1] * abs(shape.curvature))
+        bent = PathShape(shape.curvature + more, shape.climb, shape.climb_rate, shape.bank, shape.grip)
         link[0, j] = 1.0
         link[1, j] = (reachable_speed(v[i] + SPEED_STEP, shape, length, limits, margin) - reached) / SPEED_STEP
         link[2, j] = (reachable_speed(v[i], bent, length, limits, margin) - reached) / more

@@ -149,7 +149,8 @@ def scaled_drive_limit(v: float, share: float, limits: Envelope, factor: float) 
 
 
 @internal_jit
-def _row_shape(rows: Array, i: int) -> PathShape:
+def row_shape(rows: Array, i: int) -> PathShape:
+    """Return the shape at row i of `rows` (n, 5)."""
     return PathShape(rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3], rows[i, 4])
 
 
@@ -198,7 +199,7 @@ def reachable_speed(v: float, shape: PathShape, step: float, limits: Envelope, m
 
 
 @internal_jit
-def _shape_between(rows: Array, i: int, j: int) -> PathShape:
+def shape_between(rows: Array, i: int, j: int) -> PathShape:
     """Return the shape from row i to row j: midway in curvature and climb, else that of row i.
 
     With row i's alone, braking and driving would begin a row late.
@@ -221,7 +222,7 @@ def fill_profile(rows: Array, settings: ProfileSettings, limits: Envelope, v: Ar
     n = rows.shape[0]
     spacing, closed, start, margin = settings
     for i in range(n):
-        v[i] = corner_speed(_row_shape(rows, i), limits, margin)
+        v[i] = corner_speed(row_shape(rows, i), limits, margin)
     if start >= 0.0:
         v[0] = min(v[0], start)
     laps = 2 if closed and start < 0.0 else 1  # the end of a flying lap meets its own beginning
@@ -229,14 +230,14 @@ def fill_profile(rows: Array, settings: ProfileSettings, limits: Envelope, v: Ar
         i, j = k % n, (k + 1) % n
         if not closed and j == 0:
             continue
-        v[j] = min(v[j], reachable_speed(v[i], _shape_between(rows, i, j), spacing, limits, margin))
+        v[j] = min(v[j], reachable_speed(v[i], shape_between(rows, i, j), spacing, limits, margin))
     for k in range(laps * n - 1, 0, -1):
         i, j = k % n, (k - 1) % n
         if i == 0 and laps == 1:
             continue  # an open end; and from rest, the car does not brake for the standstill at row 0
-        v[j] = min(v[j], reachable_speed(v[i], _shape_between(rows, i, j), -spacing, limits, margin))
+        v[j] = min(v[j], reachable_speed(v[i], shape_between(rows, i, j), -spacing, limits, margin))
     for i in range(n):
-        need, factor = lateral_demand(v[i], _row_shape(rows, i), limits)
+        need, factor = lateral_demand(v[i], row_shape(rows, i), limits)
         grip[i] = abs(need) / (factor * interpolate_speed(limits.lateral, limits.speeds, v[i]))
 
 
@@ -260,14 +261,14 @@ def refill_profile(
     count = min(count, n if closed else n - first)
     for k in range(count):
         i = (first + k) % n
-        v[i] = corner_speed(_row_shape(rows, i), limits, margin)
+        v[i] = corner_speed(row_shape(rows, i), limits, margin)
     v[first] = min(v[first], start)
     for k in range(count - 1):
         i, j = (first + k) % n, (first + k + 1) % n
-        v[j] = min(v[j], reachable_speed(v[i], _shape_between(rows, i, j), spacing, limits, margin))
+        v[j] = min(v[j], reachable_speed(v[i], shape_between(rows, i, j), spacing, limits, margin))
     for k in range(count - 1, 0, -1):
         i, j = (first + k) % n, (first + k - 1) % n
-        v[j] = min(v[j], reachable_speed(v[i], _shape_between(rows, i, j), -spacing, limits, margin))
+        v[j] = min(v[j], reachable_speed(v[i], shape_between(rows, i, j), -spacing, limits, margin))
     for k in range(count - 1):
         i, j = (first + k) % n, (first + k + 1) % n
         a[i] = (v[j] * v[j] - v[i] * v[i]) / (2.0 * spacing)
