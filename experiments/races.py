@@ -12,7 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from trailbrake.analysis.steward import find_recordings, judge_recordings
+from trailbrake.analysis.race_motion import find_recordings
+from trailbrake.analysis.steward import judge_recordings
 from trailbrake.driving.goals import Laps
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.driving.spec import CarSpec, DriveSpec, EmbeddedSite, KeepSpec

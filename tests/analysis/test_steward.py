@@ -7,8 +7,9 @@ import pytest
 from helpers.contact_scenes import ease, make_scenes, rear_end_on_a_straight, record_scene, squeezes_on_a_straight
 
 from trailbrake.analysis.conduct import WINDOW
+from trailbrake.analysis.race_motion import find_recordings
 from trailbrake.analysis.report import write_report
-from trailbrake.analysis.steward import JudgedContact, find_recordings, judge_recordings, list_verdicts
+from trailbrake.analysis.steward import JudgedContact, judge_recordings, list_verdicts
 from trailbrake.errors import DataError, UsageError
 from trailbrake.record.recorder import Recorder
 from trailbrake.record.recording_reader import Recording

@@ -336,7 +336,7 @@ def make_scenes(each=8, first_seed=100):
     return [make(first_seed + 1000 * k + seed) for k, make in enumerate(KINDS) for seed in range(each)]
 
 
-def record_scene(folder, scene, clocks=(0.0, 0.0, 0.0), order=None, about=None):
+def record_scene(folder, scene, clocks=(0.0,) * 4, order=None, about=None):
     """Write a scene as recordings of its cars, each with a clock of its own; return the path of the first."""
     x, y, yaw, speed = scene.poses()
     for number, car in enumerate(order or range(len(scene.s))):

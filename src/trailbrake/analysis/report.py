@@ -15,9 +15,9 @@ import numpy as np
 
 from trailbrake.analysis.lap_table import LapTable, compare_laps, format_lap_time
 from trailbrake.analysis.lap_traces import LapTraces, trace_laps
+from trailbrake.analysis.race_report import render_race
 from trailbrake.analysis.reference_line import Array
 from trailbrake.analysis.report_places import choose_pictures, describe_corners
-from trailbrake.analysis.steward import render_verdicts
 from trailbrake.errors import DataError, UsageError, describe_os_error
 from trailbrake.pages.rendering import REPORT_SCRIPTS, REPORT_STYLES, escape_script, render_page, render_table
 from trailbrake.record.recording_reader import SCAN_ROWS, Recording
@@ -74,7 +74,7 @@ def render_report(recording: Recording) -> str:
         notes="".join(f"<p class='note'>{html.escape(note)}</p>" for note in _report_notes(recording, shown)),
         about=_session_details(recording),
         laps=_lap_table_html(table, shown),
-        events=_events_html(recording) + render_verdicts(recording),
+        events=render_race(recording) + _events_html(recording),
         drive=_drive_html(recording),
         data=escape_script(json.dumps(chart_data(recording, shown, table), separators=(",", ":"), allow_nan=False)),
     )

@@ -1,24 +1,16 @@
-"""`judge_recordings`: the contacts of the cars of one drive, out of their recordings, with who was at fault.
+"""`judge_recordings`: the contacts of the cars of one drive, out of their recordings, with who was at fault."""
 
-The recordings of one drive lie beside each other: NAME.mcap of its first car, NAME_car1.mcap of the next. They begin
-at one moment, and each has the clock of its own car's wire: times count from the first row.
-"""
-
-import html
 import itertools
-import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.analysis.conduct import WINDOW, CarTrack, ConductRoad, Verdict, judge_contact
-from trailbrake.analysis.reference_line import Array, ReferenceLine, make_line, project_points
-from trailbrake.cars.car_library import load_car
-from trailbrake.errors import DataError, TrailbrakeError, UsageError
-from trailbrake.pages.rendering import render_table
+from trailbrake.analysis.race_motion import CarMotion, read_race
+from trailbrake.analysis.reference_line import Array, ReferenceLine, project_points
+from trailbrake.errors import UsageError
 from trailbrake.record.recording_reader import Recording, RoadMap
 
 Rows = NDArray[np.intp]
@@ -30,7 +22,6 @@ DEPTH_REACH = 0.3  # m between boxes within which a contact that both cars repor
 NEAR = 12.0  # m between cars that can touch
 LEAST_ROWS = 10  # before a contact, from which on it is judged
 RATE = 100.0  # Hz, of what is judged
-UNKNOWN_SIZE = (4.6, 1.95, 0.0)  # m: length, width, box ahead of the centre of mass, of a car without a file
 
 
 class JudgedContact(NamedTuple):
@@ -77,32 +68,12 @@ def _word_figure(name: str, value: float) -> str:
     return f"{words.replace('_', ' ')} {value:.2f}{_UNITS.get(unit, '')}"
 
 
-class _Motion(NamedTuple):
-    """A car of a drive: its size (m) and, at the times of the first car, its box, yaw, speed and depth of contact."""
-
-    number: int
-    length: float
-    width: float
-    x: Array
-    y: Array
-    yaw: Array
-    speed: Array
-    depth: Array
-
-
 class _Incident(NamedTuple):
     """Two cars that touch: the rows of the first and the last touch, both cars, and all cars of the drive."""
 
     touches: tuple[int, int]
-    pair: tuple[_Motion, _Motion]
-    cars: Sequence[_Motion]
-
-
-def find_recordings(path: Path) -> list[Path]:
-    """Return the files of all cars of the drive of which `path` is one car's recording, the first car's first."""
-    first = path.with_stem(re.sub(r"_car\d+$", "", path.stem))
-    others = (car for k in itertools.count(1) if (car := first.with_stem(f"{first.stem}_car{k}")))
-    return [first, *itertools.takewhile(Path.is_file, others)]
+    pair: tuple[CarMotion, CarMotion]
+    cars: Sequence[CarMotion]
 
 
 def judge_recordings(recordings: Sequence[Recording]) -> list[JudgedContact]:
@@ -118,14 +89,7 @@ def judge_recordings(recordings: Sequence[Recording]) -> list[JudgedContact]:
     if len(recordings) < 2:
         raise UsageError("a steward needs the recordings of two cars", where=str(recordings[0].path),
                          expected=f"{recordings[0].path.stem}_car1.mcap beside it, or more files")  # fmt: skip
-    road_map = recordings[0].road_map
-    line = None if road_map is None else make_line(road_map.centre[:, 0], road_map.centre[:, 1], road_map.closed)
-    if road_map is None or line is None:
-        raise DataError("the recording has no road", where=str(recordings[0].path), expected="/map")
-    time = np.asarray(recordings[0].race_times)
-    keep = np.concatenate([[True], np.diff(np.maximum.accumulate(time)) > 0.0])
-    time = time[keep]
-    motions = [_read_motion(number, recording, time) for number, recording in enumerate(recordings)]
+    road_map, line, time, motions = read_race(recordings)
     road = _make_road(road_map, line)
     touches = sorted(
         (*rows, a.number, b.number) for a, b in itertools.combinations(motions, 2)
@@ -138,38 +102,6 @@ def judge_recordings(recordings: Sequence[Recording]) -> list[JudgedContact]:
     return found
 
 
-def _read_motion(number: int, recording: Recording, time: Array) -> _Motion:
-    state = recording.state
-    own = np.asarray(recording.race_times)
-    own = own - own[0] + time[0]
-    if not np.isfinite(state["x"]).any():
-        raise DataError("the recording has no positions", where=str(recording.path))
-    length, width, ahead = _read_size(recording)
-    keep = np.isfinite(state["x"]) & np.isfinite(state["yaw"]) & ~recording.undone
-    keep &= np.concatenate([[True], np.diff(np.maximum.accumulate(own)) > 0.0])
-
-    def read(values: Array) -> Array:
-        """Return values at the common times; NaN where the car was not there."""
-        found: Array = np.interp(time, own[keep], values[keep], np.nan, np.nan)
-        return found
-
-    yaw = np.full(len(own), np.nan)
-    yaw[keep] = np.unwrap(state["yaw"][keep])
-    depth = np.full(len(time), np.nan)
-    if np.isfinite(state["contact_depth"]).any():  # of the row nearest in time: it is there for one tick
-        depth = state["contact_depth"][np.clip(np.searchsorted(own, time - 1e-6), 0, len(own) - 1)]
-    x, y = read(state["x"] + ahead * np.cos(yaw)), read(state["y"] + ahead * np.sin(yaw))
-    return _Motion(number, length, width, x, y, read(yaw), read(state["speed"]), depth)
-
-
-def _read_size(recording: Recording) -> tuple[float, float, float]:
-    try:
-        body = load_car(str(recording.about.get("car", ""))).body
-    except TrailbrakeError:
-        return UNKNOWN_SIZE
-    return body.length, body.width, 0.5 * (body.cg_to_front - body.cg_to_rear)
-
-
 def _make_road(road_map: RoadMap, line: ReferenceLine) -> ConductRoad:
     centre = road_map.centre
     left, right = (np.hypot(*(edge - centre).T) for edge in (road_map.left, road_map.right))
@@ -180,7 +112,7 @@ def _make_road(road_map: RoadMap, line: ReferenceLine) -> ConductRoad:
     return ConductRoad(s, np.interp(s, line.s[:-1], curvature), left, right, length)
 
 
-def _measure_overlap(a: _Motion, b: _Motion, rows: Rows) -> Array:
+def _measure_overlap(a: CarMotion, b: CarMotion, rows: Rows) -> Array:
     """Return by how much (m) the boxes of two cars overlap at `rows`, along the axis where it is least; negative: not.
 
     By separating axes, as the world does it.
@@ -196,7 +128,7 @@ def _measure_overlap(a: _Motion, b: _Motion, rows: Rows) -> Array:
     return least
 
 
-def _find_incidents(time: Array, a: _Motion, b: _Motion) -> list[tuple[int, int]]:
+def _find_incidents(time: Array, a: CarMotion, b: CarMotion) -> list[tuple[int, int]]:
     """Return the rows in which two cars first and last touch, of each incident."""
     near = np.flatnonzero(np.hypot(a.x - b.x, a.y - b.y) < NEAR)
     overlap = _measure_overlap(a, b, near)
@@ -240,7 +172,7 @@ def _find_push(time: float, pair: set[int], before: Sequence[JudgedContact]) -> 
     return None
 
 
-def _locate_car(line: ReferenceLine, time: Array, car: _Motion, rows: Rows) -> CarTrack:
+def _locate_car(line: ReferenceLine, time: Array, car: CarMotion, rows: Rows) -> CarTrack:
     s, offset = project_points(line, car.x[rows], car.y[rows])
     return CarTrack(car.number, car.length, car.width, time[rows], s, offset, car.speed[rows], car.x[rows],
                     car.y[rows], car.yaw[rows])  # fmt: skip
@@ -249,26 +181,3 @@ def _locate_car(line: ReferenceLine, time: Array, car: _Motion, rows: Rows) -> C
 def list_verdicts(contacts: Sequence[JudgedContact]) -> list[dict[str, Any]]:
     """Return judged contacts for JSON."""
     return [contact._asdict() for contact in contacts]
-
-
-def render_verdicts(recording: Recording) -> str:
-    """Return the section of a report: the contacts of this car and their verdicts; "" without other cars or contacts.
-
-    The text of a recording is not used as markup.
-    """
-    paths = find_recordings(recording.path)
-    if recording.path not in paths or len(paths) < 2 or not np.nanmax(recording.state["contacts"], initial=0.0) > 0.0:
-        return ""
-    number = paths.index(recording.path)
-    try:
-        judged = judge_recordings([recording if path == recording.path else Recording.open(path) for path in paths])
-    except TrailbrakeError:  # a report of one car is a report all the same
-        return ""
-    lines = [
-        f"<tr><td>{contact.time_s:.2f}</td><td>{html.escape(contact.describe().partition(': ')[2])}</td></tr>"
-        for contact in judged if number in (contact.first, contact.second)
-    ]  # fmt: skip
-    if not lines:
-        return ""
-    table = render_table(("time s", "verdict and evidence"), lines)
-    return f"<section class='events'><h2>Contacts</h2>{table}</section>"

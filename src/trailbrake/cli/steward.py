@@ -16,7 +16,8 @@ def steward(recordings: Annotated[list[str], Parameter(consume_multiple=True)], 
             Or all of them, the one with the road first.
         json: print one JSON object on stdout.
     """
-    from trailbrake.analysis.steward import find_recordings, judge_recordings, list_verdicts
+    from trailbrake.analysis.race_motion import find_recordings
+    from trailbrake.analysis.steward import judge_recordings, list_verdicts
     from trailbrake.record.recording_reader import Recording
 
     paths = [find_recording(name) for name in recordings]
