@@ -2,22 +2,13 @@
 
 import numpy as np
 import pytest
-from helpers.contact_scenes import Scene, T, ease, flat, make_road, record_scene
+from helpers.contact_scenes import T, ease, record_cars
 
 from trailbrake.analysis.race_motion import find_recordings, read_race
 from trailbrake.analysis.race_trace import rank_cars, trace_race
-from trailbrake.analysis.report import write_report
-from trailbrake.errors import DataError
 from trailbrake.record.recorder import Recorder
 from trailbrake.record.recording_reader import Recording
 from trailbrake.state import CarState, Controls
-
-
-def record_cars(folder, *s, n=None):
-    """Write cars at `s` (m) over T as recordings on a straight road; return those."""
-    n = [flat(2.0 * car) for car in range(len(s))] if n is None else n
-    scene = Scene("race", 1, make_road(0.0, 0.0, 6.0), 4.6, 1.9, np.array(s), np.array(n), np.zeros((2, len(T))), None)
-    return [Recording.open(path) for path in find_recordings(record_scene(folder, scene))]
 
 
 def test_a_pass_counts_once_a_length_ahead_for_two_seconds(tmp_path):
@@ -57,22 +48,3 @@ def test_a_car_that_is_lapped_is_passed_by_nobody(tmp_path):
     trace = trace_race(read_race([Recording.open(path) for path in find_recordings(tmp_path / "ring.mcap")]))
     assert trace.passes == []
     assert trace.distance[0, -1] - trace.distance[1, -1] == pytest.approx(300.0 * (0.25 * 7.0 + 0.2), rel=0.02)
-
-
-def test_the_report_shows_order_gaps_and_passes_of_this_car_among_the_others(tmp_path):
-    recordings = record_cars(tmp_path, 100.0 + 30.0 * T, 90.0 + 30.0 * T + 20.0 * ease(2.0, 2.0))
-    page = write_report(recordings[1]).read_text()
-    assert "car 1 passes car 0" in page
-    assert page.index("<tr class='focus'><td>1</td><td>1</td>") < page.index("<tr><td>2</td><td>0</td>")
-    assert "car 1 in colour" in page
-
-
-def test_cars_without_a_road_or_positions_have_no_race(tmp_path):
-    for name in ("a.mcap", "a_car1.mcap"):
-        recorder = Recorder(tmp_path / name)
-        recorder.start({"sim": "test"})
-        recorder.tick(CarState(time=0.0, speed=1.0), Controls())
-        recorder.close()
-    with pytest.raises(DataError, match="no road"):
-        read_race([Recording.open(tmp_path / "a.mcap")])
-    assert "<h2>Race</h2>" not in write_report(tmp_path / "a.mcap").read_text()
