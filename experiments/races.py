@@ -8,11 +8,10 @@ import argparse
 import json
 import random
 import time
-from pathlib import Path
 
 import numpy as np
 
-from trailbrake.analysis.race_motion import find_recordings
+from trailbrake.analysis.race_motion import open_race
 from trailbrake.analysis.steward import judge_recordings
 from trailbrake.driving.goals import Laps
 from trailbrake.driving.session.drive_session import drive
@@ -51,7 +50,7 @@ def drive_race(args: argparse.Namespace, seed: int, alone: dict[float, float]) -
     began = time.monotonic()
     driven = drive(DriveSpec(site=site, cars=cars, goal=Laps(args.laps), keep=KEEP))
     wall = time.monotonic() - began
-    judged = judge_recordings([Recording.open(path) for path in find_recordings(Path(driven["recording"]))])
+    judged = judge_recordings(open_race(Recording.open(driven["recording"])))
     for contact in judged:
         print("   ", contact.describe())
     order, n = [row["car"] for row in driven["race"]], args.cars

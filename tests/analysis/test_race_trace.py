@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.contact_scenes import T, ease, record_cars
 
-from trailbrake.analysis.race_motion import find_recordings, read_race
+from trailbrake.analysis.race_motion import open_race, read_race
 from trailbrake.analysis.race_trace import rank_cars, trace_race
 from trailbrake.record.recorder import Recorder
 from trailbrake.record.recording_reader import Recording
@@ -45,6 +45,6 @@ def test_a_car_that_is_lapped_is_passed_by_nobody(tmp_path):
             x, y = 100.0 * np.cos(a), 100.0 * np.sin(a)
             recorder.tick(CarState(time=k / 60.0, x=x, y=y, yaw=a + np.pi / 2.0, speed=30.0), Controls())
         recorder.close()
-    trace = trace_race(read_race([Recording.open(path) for path in find_recordings(tmp_path / "ring.mcap")]))
+    trace = trace_race(read_race(open_race(Recording.open(tmp_path / "ring.mcap"))))
     assert trace.passes == []
     assert trace.distance[0, -1] - trace.distance[1, -1] == pytest.approx(300.0 * (0.25 * 7.0 + 0.2), rel=0.02)

@@ -7,7 +7,7 @@ import pytest
 from helpers.contact_scenes import ease, make_scenes, rear_end_on_a_straight, record_scene, squeezes_on_a_straight
 
 from trailbrake.analysis.conduct import WINDOW
-from trailbrake.analysis.race_motion import find_recordings
+from trailbrake.analysis.race_motion import open_race
 from trailbrake.analysis.report import write_report
 from trailbrake.analysis.steward import JudgedContact, judge_recordings, list_verdicts
 from trailbrake.errors import DataError, UsageError
@@ -17,7 +17,7 @@ from trailbrake.state import CarState, Controls
 
 
 def judge(path):
-    return judge_recordings([Recording.open(each) for each in find_recordings(path)])
+    return judge_recordings(open_race(Recording.open(path)))
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def test_rows_for_json_and_the_report_have_the_evidence(tmp_path):
     (row,) = list_verdicts(judge(path))
     assert (row["first"], row["second"], row["fault"]) == (0, 1, 1)
     assert row["evidence"]["closing_mps"] == pytest.approx(row["relative_mps"], abs=0.1)
-    for recording in find_recordings(path):
+    for recording in open_race(Recording.open(path)):
         page = write_report(recording).read_text()
         assert "car 1 at fault: ran into the car ahead (C 2.d)" in page
 

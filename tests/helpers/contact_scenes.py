@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trailbrake.analysis.race_motion import find_recordings
+from trailbrake.analysis.race_motion import open_race
 from trailbrake.record.recorder import Recorder
 from trailbrake.record.recording_reader import Recording
 from trailbrake.state import CarState, Controls
@@ -359,4 +359,4 @@ def record_cars(folder, *s):
     """Write cars at `s` (m) over T as recordings on a straight road; return those."""
     n = [flat(2.0 * car) for car in range(len(s))]
     scene = Scene("race", 1, make_road(0.0, 0.0, 6.0), 4.6, 1.9, np.array(s), np.array(n), np.zeros((2, len(T))), None)
-    return [Recording.open(path) for path in find_recordings(record_scene(folder, scene))]
+    return open_race(Recording.open(record_scene(folder, scene)))

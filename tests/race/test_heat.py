@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from helpers.waiting import HANG
 
+from trailbrake.analysis.race_motion import open_race
 from trailbrake.errors import UsageError
 from trailbrake.race.heat import NO_ENTRY, Heartbeat, HeatJob, Retirement, run_heat
 from trailbrake.race.plan import RaceEntry, RaceRules
@@ -132,6 +133,8 @@ def test_cars_on_one_track_and_one_that_fails_among_them(tmp_path):
     assert "the driver raised ValueError" in results[1].ended
     starts = [Recording.open(tmp_path / r.recording).state["x"][0] for r in results]
     assert starts[0] - starts[1] == pytest.approx(8.0, abs=0.1)  # m: the grid
+    race = open_race(Recording.open(tmp_path / results[2].recording))
+    assert [car.path.name for car in race] == [r.recording for r in results]
     again, _ = go(job(tmp_path, *drivers, **full), tmp_path)
     assert [r.digest for r in results] == [r.digest for r in again]
 

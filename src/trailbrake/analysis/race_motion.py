@@ -17,6 +17,7 @@ from trailbrake.cars.car_library import load_car
 from trailbrake.errors import DataError, TrailbrakeError
 from trailbrake.record.recording_reader import Recording, RoadMap
 
+RACE_FILES = "race_files"  # key of a recording's about: the names of the recordings of all cars of the drive
 UNKNOWN_SIZE = (4.6, 1.95, 0.0)  # m: length, width, box ahead of the centre of mass, of a car without a file
 
 
@@ -42,11 +43,25 @@ class RecordedRace(NamedTuple):
     cars: list[CarMotion]
 
 
-def find_recordings(path: Path) -> list[Path]:
-    """Return the files of all cars of the drive of which `path` is one car's recording, the first car's first."""
+def open_race(recording: Recording) -> list[Recording]:
+    """Return the recordings of all cars of the drive of which `recording` is one car's, itself too; the first's first.
+
+    Those of a race day have the names of their entries, and name each other.
+
+    Raises:
+        UsageError: one cannot be read.
+        DataError: one is not a recording.
+    """
+    path = recording.path
     first = path.with_stem(re.sub(r"_car\d+$", "", path.stem))
     others = (car for k in itertools.count(1) if (car := first.with_stem(f"{first.stem}_car{k}")))
-    return [first, *itertools.takewhile(Path.is_file, others)]
+    paths = [first, *itertools.takewhile(Path.is_file, others)]
+    names = recording.about.get(RACE_FILES)
+    if isinstance(names, list):
+        paths = [path.with_name(Path(name).name) for name in names if isinstance(name, str)]
+    if path not in paths or not all(map(Path.is_file, paths)):
+        return [recording]
+    return [recording if each == path else Recording.open(each) for each in paths]
 
 
 def read_race(recordings: Sequence[Recording]) -> RecordedRace:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from trailbrake.analysis.lap_table import format_lap_time
-from trailbrake.analysis.race_motion import find_recordings, read_race
+from trailbrake.analysis.race_motion import open_race, read_race
 from trailbrake.analysis.race_trace import RaceTrace, rank_cars, trace_race
 from trailbrake.analysis.steward import judge_recordings
 from trailbrake.errors import TrailbrakeError
@@ -25,12 +25,11 @@ def render_race(recording: Recording) -> str:
 
     The texts of recordings are not used as markup.
     """
-    paths = find_recordings(recording.path)
-    if recording.path not in paths or len(paths) < 2:
-        return ""
-    number = paths.index(recording.path)
     try:
-        recordings = [recording if path == recording.path else Recording.open(path) for path in paths]
+        recordings = open_race(recording)
+        if len(recordings) < 2:
+            return ""
+        number = recordings.index(recording)
         trace = trace_race(read_race(recordings))
         touched = np.nanmax(recording.state["contacts"], initial=0.0) > 0.0
         contacts = _render_contacts(number, recordings) if touched else ""

@@ -15,6 +15,7 @@ import numpy as np
 
 from trailbrake.analysis.lap_table import LapTable, compare_laps, format_lap_time
 from trailbrake.analysis.lap_traces import LapTraces, trace_laps
+from trailbrake.analysis.race_motion import RACE_FILES
 from trailbrake.analysis.race_report import render_race
 from trailbrake.analysis.reference_line import Array
 from trailbrake.analysis.report_places import choose_pictures, describe_corners
@@ -29,7 +30,7 @@ DECIMALS = {"time": 3, "x": 2, "y": 2, "speed": 2, "throttle": 3, "brake": 3, "s
 MAP_POINTS = 3000  # of each edge
 EVENTS_SHOWN = 200
 ABOUT_FIRST = ("sim", "driver", "track", "car", "seed")
-SHOWN_ELSEWHERE = ("signals", "spec", "inputs")  # by the charts, and as the drive
+SHOWN_ELSEWHERE = ("signals", "spec", "inputs", RACE_FILES)  # by the charts, as the drive, and as the race
 
 
 def write_report(recording: str | Path | Recording, out: str | Path | None = None) -> Path:

@@ -16,17 +16,17 @@ def steward(recordings: Annotated[list[str], Parameter(consume_multiple=True)], 
             Or all of them, the one with the road first.
         json: print one JSON object on stdout.
     """
-    from trailbrake.analysis.race_motion import find_recordings
+    from trailbrake.analysis.race_motion import open_race
     from trailbrake.analysis.steward import judge_recordings, list_verdicts
     from trailbrake.record.recording_reader import Recording
 
-    paths = [find_recording(name) for name in recordings]
-    paths = find_recordings(paths[0]) if len(paths) == 1 else paths
-    judged = judge_recordings([Recording.open(path) for path in paths])
+    cars = [Recording.open(find_recording(name)) for name in recordings]
+    cars = open_race(cars[0]) if len(cars) == 1 else cars
+    judged = judge_recordings(cars)
     if json:
-        print_json({"recordings": [str(path) for path in paths], "contacts": list_verdicts(judged)})
+        print_json({"recordings": [str(car.path) for car in cars], "contacts": list_verdicts(judged)})
         return
     for contact in judged:
         print(contact.describe())
     if not judged:
-        print(f"no contacts of {len(paths)} cars")
+        print(f"no contacts of {len(cars)} cars")

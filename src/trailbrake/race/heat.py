@@ -17,6 +17,7 @@ from pathlib import Path
 
 import msgspec
 
+from trailbrake.analysis.race_motion import RACE_FILES
 from trailbrake.analysis.report import write_report
 from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.driving.loop.drive_loop import LOST_LIMIT
@@ -123,7 +124,8 @@ class EntryObserver:
         self.recorder = Recorder(Path(job.out) / f"{job.names[place]}.mcap", limits=ONE_FILE)
         self.recorder.start(
             {"sim": heat.sim, "driver": entry.name, "track": heat.track, "car": heat.car, "seed": heat.seed,
-             "race": heat.race, "host": list(heat.host), "place_on_grid": place + 1, "trailbrake": __version__}
+             "race": heat.race, "host": list(heat.host), "place_on_grid": place + 1, "trailbrake": __version__,
+             RACE_FILES: [f"{name}.mcap" for name in job.names] if len(job.names) > 1 else None}
         )  # fmt: skip
         self.recorder.store_map(*plant.road_outline())
         road = plant.track.road if isinstance(plant, RoadPlant) else None
