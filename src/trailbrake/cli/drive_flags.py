@@ -27,50 +27,47 @@ class DriveFlags:
     Attributes:
         sim: whose wire: see `trailbrake sims`; or FILE.py, FILE.py:NAME.
         driver: a driver's name, FILE.py, FILE.py:Class, FILE.fmu or policy:FILE.npz. Default: the simulator's:
-            line_track, or line_follow with an estimated car that no laps have verified; in Formula Trend lane_sign.
-            Live, without a known road, a driver that needs one is refused.
+            line_track (with an estimated car that no laps have verified line_follow), in Formula Trend lane_sign.
         track: a track's name or file, or gen:SEED for a random circuit; with @wet behind it, in the wet. Default:
             hartmoor, on public roads lakeside, in the miniature world clover; live, the game's own where its files say
-            so, else none: nothing is planned and no line is scored.
+            so, else none.
         car: a car's name or file, or random:SEED. Default: gt3 or hatchback; live, the game's own where its files say
-            so, else none. unknown: the driver gets no car file, as in a game; with --world car=CAR.
-        line: a file of `trailbrake line` for this track and car, which drivers follow.
-        cached_line: follow the line that `trailbrake line` has kept for this track and car, if any.
-        cars: cars to drive at once, each with a driver of its own; the first is scored.
-        grid: where they begin in the embedded world, KIND[:ORDER]: standing or rolling; reversed, random (by the seed),
-            or the numbers of all cars from the front, 2,0,1. Default: in line, the first car on the start line.
+            so. unknown: the driver gets no car file; with --world car=CAR.
+        line: a line file for this track and car, which drivers follow.
+        cached_line: follow the line that `trailbrake line` has kept for this track and car.
+        cars: cars to drive at once, each with its own driver; the first is scored.
+        grid: where they begin, KIND[:ORDER]: standing or rolling; reversed, random, or the numbers of all cars from the
+            front, 2,0,1. Default: in line, the first car on the start line.
         laps: laps to drive; 0 = until stopped.
         seconds: s of simulator time to drive; 0 = no limit.
         seed: of the embedded world: where parked cars stand in the miniature world.
         live: drive the real game, or a served world, instead of the embedded world.
-        speed: of the embedded world: `max` steps it in lockstep as fast as the machine can, `real` runs it in a process
-            of its own in real time.
+        speed: of the embedded world: `max`: in lockstep, as fast as the machine can; `real`: real time, in its own
+            process.
         out: folder for the recording and the report.
         report: write the report at the end.
         pictures: keep what a camera shows: some 8 MB a minute.
-        part_minutes: minutes of simulator time in one file of the recording; then, at the end of a lap, another file
-            begins; 0 = no limit.
+        part_minutes: minutes of simulator time after which, at the end of a lap, another file of the recording begins;
+            0 = no limit.
         part_megabytes: the same by the size of the file, MB.
-        keep_parts: files of the recording to keep: the first and the newest; the others are deleted during the drive; 0
-            = all.
-        log: a folder that gets the drive as `driving_log.csv` and `IMG/` too, as camera simulators record; an existing
-            one is added to.
-        camera: pictures for a wire without: window:TITLE captures the game's window, world draws the embedded world;
-            then optionally ,crop=X,Y,W,H ,size=WxH ,rate=HZ.
+        keep_parts: files of the recording to keep, the first and the newest; 0 = all.
+        log: a folder that gets the drive as `driving_log.csv` and `IMG/` too; an existing one is added to.
+        camera: pictures for a wire without: window:TITLE (the game's window) or world (the embedded world); then
+            optionally ,crop=X,Y,W,H ,size=WxH ,rate=HZ.
         config: a TOML file with gains, as `trailbrake tune` writes it.
-        gain: constants of the driver, KEY=VALUE, over those of the file: --gain speed=15; repeatable. Without Gains:
-            the numbers that its constructor takes, or the parameters of an FMU.
-        memory: a file that keeps what the driver learns of grip and from lap to lap, by driver, simulator, car and
-            track. Learning must be on: --gain learn=1, or a car file whose grip is an estimate. `auto`:
-            driver_memory.json in the user's data folder. Left out: nothing is kept.
-        stability: limit throttle and steering in a slide of the rear axle, under any driver. Needs the car's file.
+        gain: constants of the driver, KEY=VALUE, over those of the file; repeatable. Without Gains: arguments of its
+            constructor, or parameters of an FMU.
+        memory: a file that keeps what the driver learns, by driver, simulator, car and track. Learning must be on:
+            --gain learn=1, or a car file whose grip is an estimate. `auto`: driver_memory.json in the user's data
+            folder. Default: nothing is kept.
+        stability: limit throttle and steering in a slide of the rear axle, under any driver; needs the car's file.
         host: options of the embedded simulator, KEY=VALUE as of `serve`: --host steering=pad.
-        world: properties of the embedded world that no driver receives, KEY=VALUE; repeatable. car, track: the world's,
-            where it differs from --car and --track. grip, grip_lap, rain_after, rain_seconds, fuel_rate: changes during
-            the drive, docs/evaluate.md; slipstream, docs/racing.md.
-        signals: the simulator's own values to record and show besides those that the driver needs: names of
-            docs/signals.md or patterns as `beamng.wheel_*`, with commas; or `all`.
-        pace: who sets the pace of real time; with `driver` the simulator waits for the answer to each sample.
+        world: properties of the embedded world that no driver receives, KEY=VALUE; repeatable. car, track: where they
+            differ from --car and --track. grip, grip_lap, rain_after, rain_seconds, fuel_rate: docs/evaluate.md;
+            slipstream: docs/racing.md.
+        signals: the simulator's own values to record and show: names of docs/signals.md or patterns as
+            `beamng.wheel_*`, with commas; or `all`.
+        pace: who sets the pace of real time: with `driver` the simulator waits for each answer.
     """
 
     sim: Annotated[str, WHAT, NAMED] = "assetto"

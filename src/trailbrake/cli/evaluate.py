@@ -23,8 +23,8 @@ def evaluate(
     """Judge drivers: drive cars x tracks x drivers x seeds x conditions, and compare the laps; see docs/evaluate.md.
 
     Args:
-        suite: a benchmark suite in place of cars, tracks, sims, seeds, laps and conditions: suite/race-v1
-            (docs/suite-race-v1.md) or suite/overtake-v1 (docs/overtaking.md).
+        suite: a benchmark suite in place of cars, tracks, sims, seeds, laps and conditions: suite/race-v1 or
+            suite/overtake-v1.
         options: what to judge.
         running: how.
         open: open the page in the browser.

@@ -40,11 +40,11 @@ def replay(
     and `trailbrake compare` shows where the answers differ.
 
     Args:
-        file: a raw recording or a table of a simulator that sends datagrams; or an .mcap file, or a run by its id,
+        file: a raw recording or table of a simulator that sends datagrams; or an .mcap file, or a run by its id,
             `last`, `best`.
         page: the live page.
         to: the receiver, HOST:PORT.
-        pace: 1 as recorded, 2 twice as fast, ...; max: as fast as a receiver on this machine can follow.
+        pace: 1 as recorded, 2 twice as fast, ...; max: as fast as a local receiver can follow.
         loops: how often; 0 = until stopped.
         rate: rows a second of a table without a column of time; 0 = 60.
         driver: of the open-loop replay: a name, or FILE.py.

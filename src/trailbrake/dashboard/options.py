@@ -13,9 +13,9 @@ class PageAccess:
     """Who sees the live page.
 
     Attributes:
-        watch_host: serve the page to other devices too, at this address of this machine; 0.0.0.0: at each. They need
-            the printed address, which has a token.
-        watch_control: let other devices drive by hand, pause, replay and change gains; else they only watch.
+        watch_host: serve the page to other devices too, at this address of this machine; 0.0.0.0: at each. The printed
+            address has their token.
+        watch_control: let other devices drive by hand, pause, replay and change gains.
         open: open the live page in the browser, or without `--watch` the written one.
     """
 
@@ -32,7 +32,7 @@ class PageOptions(PageAccess):
     """The live page of a drive or of a served world.
 
     Attributes:
-        watch: show the first car on a live page in a browser, in real time. The keys of `--driver manual` work there.
+        watch: show the first car on a live page in a browser, in real time, with the keys of `--driver manual`.
         watch_port: of the page; 0 = any free one.
     """
 
@@ -46,12 +46,12 @@ class WatchOptions(PageAccess):
 
     Attributes:
         sim: whose wire.
-        track: the road to draw, a name or file; without one the page shows where the car has been.
+        track: the road to draw, a name or file; default: where the car has been.
         port: of the page; 0 = any free one.
         seconds: of wall time; 0 = until stopped.
         camera: window:TITLE shows the game's window on the page too, as `drive --camera`.
         signals: names of docs/signals.md to show too, patterns as `forza.*`, or `all`.
-        coach: coach the person who drives, by a session of `trailbrake coach --history`: its date or how that begins,
+        coach: coach the person who drives, by a session of `trailbrake coach --history`: its date or the start of it,
             or `last`; without a value the newest of this road and car.
     """
 
@@ -70,8 +70,8 @@ class ReplayPageOptions(PageOptions):
 
     Attributes:
         seconds: of wall time; 0 = until stopped.
-        coach: show the limit car as a ghost, and the coach's times and hints, of a session of `trailbrake coach
-            --history`: its date or how that begins, or `last`; without a value the newest of this road and car.
+        coach: show the limit car as a ghost, and the coach's hints, of a session of `trailbrake coach --history`: its
+            date or the start of it, or `last`; without a value the newest of this road and car.
     """
 
     seconds: float = 0.0

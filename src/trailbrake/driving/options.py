@@ -19,10 +19,10 @@ class WorldOptions:
         seed: of the world: where parked cars stand in the miniature world.
         seconds: s of wall time to serve; 0 = until stopped.
         speed: `real` time, or as fast as machine and clients allow (`max`); default: what suits the simulator.
-        view: the first car's view: page publishes it for `drive --live --camera world`, window also shows a window for
-            `--camera window:TITLE`.
-        world: changes during the drive, KEY=VALUE; repeatable: grip, grip_lap, rain_after, rain_seconds, fuel_rate, see
-            docs/evaluate.md; slipstream, see docs/racing.md. car, track: in place of --car, --track.
+        view: the first car's view: page: for `drive --live --camera world`; window: also as a window, for `--camera
+            window:TITLE`.
+        world: changes during the drive, KEY=VALUE; repeatable: grip, grip_lap, rain_after, rain_seconds, fuel_rate:
+            docs/evaluate.md; slipstream: docs/racing.md. car, track: in place of --car, --track.
     """
 
     track: str = ""

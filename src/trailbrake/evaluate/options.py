@@ -18,16 +18,16 @@ class EvaluationOptions:
         seeds: of the embedded world: 0,1,2 or 0-2.
         laps: laps of a cell, the first from rest; an open road is driven once.
         seconds: s of simulator time at most in a cell; 0 = 300 a lap.
-        believed_car: the car that drivers get: a name or file, with {car}, {track} and {sim} in it where each has its
-            own; unknown = none; default: the world's.
+        believed_car: the car that drivers get: a name or file, with {car}, {track} and {sim} in it; unknown = none;
+            default: the world's.
         believed_track: the map that they get, likewise.
         condition: changes of the world, KEY=VALUE with commas, see docs/evaluate.md; once for each condition; none = no
             change.
         host: options of the embedded simulator, KEY=VALUE as of `serve`.
         config: a TOML file with gains for the drivers.
         gain: constants of the drivers, KEY=VALUE; repeatable.
-        reference_driver: whose laps the others' are compared with; default: the same driver with the world's own car
-            and track.
+        reference_driver: whose laps the others' are compared with; default: the same driver with the true car and
+            track.
         reference_host: options of the embedded simulator for the reference; default: those of the cell.
     """
 
@@ -53,14 +53,13 @@ class EvaluationRunOptions(CampaignOptions):
     """How to run an evaluation.
 
     Attributes:
-        out: folder of the results, one file per finished cell, which is not driven again. Default: evaluation in the
-            folder of recordings.
-        any_version: take results of another version of trailbrake; else its cells are driven again.
+        out: folder of the results, which are not driven again. Default: evaluation in the folder of recordings.
+        any_version: take results of another version of trailbrake.
         record: keep a recording of each cell.
         files_only: drive nothing; compare the believed car files with the cars.
-        check: a result file of a suite whose cells are driven again and compared.
-        scenes: the first scenes of each class of a suite of overtaking; 0 = all.
-        board: result files of a suite, once for each, whose drivers are ranked; nothing is driven.
+        check: a result file of a suite to drive again and compare.
+        scenes: first scenes of each class of a suite of overtaking; 0 = all.
+        board: result files of a suite, repeatable, whose drivers are ranked; nothing is driven.
     """
 
     out: Path | None = None

@@ -79,7 +79,7 @@ class BrowserServeOptions:
         connect: HOST:PORT to call: the agent is the server.
         laps: laps until it ends; 0 = until stopped.
         pace: `real`: the world does not wait for the agent; `lockstep`: a command advances it by 0.02 or 0.04 s.
-        dialect: of Socket.IO, `auto` detects it; `bare`: the browser's build with its own.
+        dialect: of Socket.IO; `bare`: the browser's build with its own.
         patience: s of wall time to wait for the agent's answer.
     """
 

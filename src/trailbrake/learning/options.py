@@ -9,18 +9,18 @@ class LearnOptions:
     """A road to map.
 
     Attributes:
-        source: map this instead of driving: a recording of `survey`, any laps, or a GPX or KML file; repeatable: the
-            road of the first, with edges where the cars of all have been.
+        source: map this instead of driving: a recording, or a GPX or KML file; repeatable: the road of the first, with
+            edges where the cars of all have been.
         sim: whose wire to drive through.
         track: the embedded world's track, which mapping does not read; default serpent_pass. Live, only the name of the
             files.
         car: the embedded world's car; default hatchback.
         driver: who drives.
-        left_edge: a recording of a slow drive with the left wheels on the road's left edge; with `right_edge` in place
-            of `source`, for wires that do not supply the place on the road.
+        left_edge: a recording of a slow drive with the left wheels on the road's left edge; with `right_edge`, for
+            wires that do not supply the place on the road.
         right_edge: the same along the right edge, in the same direction.
         width: m, the road's width where the simulator does not supply the place across it.
-        metres: m to drive; 0 = to the start again, the end of an embedded road, or until stopped.
+        metres: m to drive; 0 = a lap, an embedded road, or until stopped.
         live: drive the real game instead of the embedded world.
         config: a TOML file with gains for the driver.
         gain: constants of the driver, KEY=VALUE, over those of the file; repeatable.
@@ -62,7 +62,7 @@ class LearnCarOptions:
         source: recordings of one car, by any driver, to learn from instead of driving; repeatable.
         sim: whose wire to drive through.
         track: the embedded world's track; default pinegrove. Live, the game's own.
-        map: the road as drivers know it, a track file as of `learn track`; default: the track itself.
+        map: the road as drivers know it, a track file of `learn track`; default: the track itself.
         car: the embedded world's car, which learning does not read; default hatchback.
         seconds: s of driving at most.
         programme: s of these for the test programme, before the laps.

@@ -17,12 +17,11 @@ class LineOptions:
         car: a car's name or file.
         step: m between stages of the optimal control problem, 1 to 15.
         margin: m from the car's side to the road's edge or, with kerbs, to a kerb's end.
-        kerbs: let the outer wheels use the kerbs; the inner ones stay on the road, so that a lap counts.
+        kerbs: let the outer wheels use the kerbs; the inner ones stay on the road.
         starts: first guesses on a coarse mesh, 1 to 3; the quickest is refined.
-        check: replay the controls in a plant at steps below 1 ms, and time the minimum-curvature line under the same
-            model.
-        fresh: solve again what an earlier call with the same settings has kept.
-        out: the line file; its report is beside it. Drives on this track with this car use the line without the file.
+        check: replay the controls in a plant at steps below 1 ms, and time the minimum-curvature line too.
+        fresh: solve again instead of taking the kept line.
+        out: the line file, with its report beside it. Drives use the line without it.
         report: write the report.
     """
 

@@ -38,7 +38,7 @@ class RaceDayOptions:
         track: where; repeatable. A track's name or file, or gen:SEED.
         sim: whose wire.
         car: a car's name or file.
-        cars: entries that share a track at a time, where the wire allows more than 1.
+        cars: entries that share a track at a time, where the wire allows it.
         laps: of each race.
         races: on each track.
         seed: of the first race; each further one has one more.

@@ -11,12 +11,11 @@ class ReferenceOptions:
     Attributes:
         track: a track's name or file, or gen:SEED; a circuit.
         car: a car's name or file.
-        line: a file of `trailbrake line` for this track and car to begin with; default: the line of least curvature.
+        line: a line file for this track and car to begin with; default: the line of least curvature.
         generations: of the search; in each every car drives a lap.
         count: cars that drive at once; even, 8 or more.
         seed: of the search.
-        wide: let paths leave the room of lines, as far as the inner wheels stay on the road: no measure for drivers,
-            which keep to that room.
+        wide: let paths leave the room of lines while the inner wheels stay on the road: no measure for drivers.
         out: the line file; default reference-TRACK-CAR.csv.
     """
 

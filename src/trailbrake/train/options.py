@@ -14,11 +14,11 @@ class CloneOptions:
         out: the policy, a .npz file; its report goes beside it.
         epochs: passes over the pictures.
         most: most pictures, held in memory, 11 kB each.
-        held_out: share of the drives, in parts of some seconds, kept from learning to judge by.
+        held_out: share of the drives, in parts of some seconds, to judge by instead of learning.
         smoothing: s over which recorded steers are averaged: more for keys.
         seed: of weights, order and what is held out.
         threads: of the processor.
-        rounds: of correction: the policy drives, and what the expert would have done is learned too.
+        rounds: of correction: the policy drives, and learns what the expert would have done.
         expert: who corrects: a driver that needs pictures.
         sim: whose wire the policy drives through then.
         tracks: where it drives then, with commas; default: the tracks of the recordings.
@@ -47,7 +47,7 @@ class CloneSweepOptions(CampaignOptions):
 
     Attributes:
         sweep: settings to vary, KEY=VALUE,VALUE or KEY=FIRST-LAST; repeatable: seed, epochs, most, rounds, smoothing,
-            held_out. Every combination is learned; --out gets the one that steers best on what was held out.
+            held_out. --out gets the combination that steers best on what was held out.
     """
 
     sweep: tuple[str, ...] = ()

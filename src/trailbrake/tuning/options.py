@@ -16,16 +16,16 @@ class TuneOptions(CampaignOptions):
         sim: whose wire to drive through.
         track: a track's name or file.
         cars: cars' names or files, with commas; the gains are to suit all.
-        keep_to: middle: coming near the edge costs, for a driver that keeps in lane; road: leaving the road costs, for
-            one on a racing line.
+        keep_to: what costs: coming near the edge (middle, for drivers that keep in lane), or leaving the road (road,
+            for racing lines).
         trials: sets of gains to try.
         seed: equal seeds try the same gains.
         only: gains to search, with commas; default: all but the speed.
         config: a file with the gains to begin with.
         out: the file to write; default DRIVER.toml in this folder.
         host: options of the embedded simulator, KEY=VALUE as of `serve`.
-        batch: trials that are suggested at a time and drive side by side. The result depends on it, not on the number
-            of processes; --jobs, --on and --patience are of batches.
+        batch: trials that are suggested at a time and drive side by side, which changes the result; --jobs, --on and
+            --patience are of batches.
     """
 
     driver: str = "lane_keep"

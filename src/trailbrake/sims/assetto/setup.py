@@ -34,19 +34,16 @@ class SetupOptions:
 
     Attributes:
         root: the game's folder; else TRAILBRAKE_ASSETTO, else where Steam has it.
-        track: tracks to permit driving on: a folder's name in content/tracks, or NAME/LAYOUT; without a layout: all of
-            them.
+        track: tracks to permit driving on: a folder of content/tracks, or NAME/LAYOUT; default: all layouts.
         set: settings of Custom AI, KEY=VALUE, for a quicker game: DISABLE_AUDIO=1, DISABLE_PYTHON_APPS=1,
-            DISABLE_TEXTURES=1; or any other key of the patch's own file.
-        extended_physics: request extended physics too, as the patch's document requires; one user's car could not be
-            taken with it, and without the patch the game does not start.
+            DISABLE_TEXTURES=1; or any other key.
+        extended_physics: request extended physics too; without the patch the game then does not start.
         undo: restore the files as they were.
         dry_run: show the changes, and make none.
         proton: change no file; run the bridge to the game under Proton until interrupted. Start it before the game.
         clients: with --proton: the programs in the prefix are clients, and the game is `trailbrake serve assetto`.
         cars: with --proton: most cars.
-        python: with --proton: a Windows Python, python.exe; default windows-python/python.exe in our folder of user
-            data.
+        python: with --proton: a Windows python.exe; default windows-python/python.exe in the user's data folder.
         prefix: with --proton: a prefix of another wine than Steam's.
         wine: with --prefix: its program.
     """

@@ -80,14 +80,14 @@ class ServeOptions:
     """Options of `serve assetto`.
 
     Attributes:
-        cars: cars on the track. A single car waits at rest for its client; of several, those without a client are
-            driven by one of our drivers.
+        cars: cars on the track. A single car waits for its client; of several, those without a client are driven by
+            --driver.
         park: cars without a client hold the brake.
         driver: of cars without a client: a driver's name, FILE.py or FILE.py:Class.
         classic: publish the three acpmf pages of car 0 too.
-        ac_root: a folder in place of the game's, which gets the files of track and car for clients that read them.
-        refuse: hand over no car, as the game with Custom AI off (disabled), on a track without permission (track), or,
-            but for the player's car, online (remote).
+        ac_root: a folder in place of the game's, which gets the files of track and car.
+        refuse: hand over no car, as the game with Custom AI off (disabled), on a track without permission (track), or
+            online (remote: but for the player's car).
         old_patch: read SimState.v0 alone, as Custom Shaders Patch before 0.2.8.
     """
 
@@ -117,7 +117,7 @@ class LiveOptions:
         draw: draw the planned line and the next seconds in the game.
         headlights: drive with the headlights on.
         mguh_mode: mode of the motor at the turbocharger, 0 to 255, as in the game.
-        take: take the car. Off: only watch the player's car by the game's standard pages, without Custom AI.
+        take: take the car. Off: only watch the player's car, without Custom AI.
     """
 
     car_index: int = 0

@@ -114,26 +114,26 @@ class ServeOptions(FaultOptions):
         send: the controller's HOST:PORT; vehicle k's port is 2k higher.
         receive_host: address here that receives commands.
         receive_port: port that receives commands; 2k higher for vehicle k.
-        simulink_time: s that the controller computes, the game's `simulinkTime`: the time between messages, rounded up
-            to steps of 0.5 ms. Default: the contract's, or 0.005.
-        ping_time: s that a message and its answer travel, the game's `pingTime`: sets how many messages may be
-            unanswered. Default: the contract's, or 0.00001.
-        window: strict: never more unanswered messages than that. beamng: the game's algorithm, faults included.
+        simulink_time: s that the controller computes, the game's `simulinkTime`: the time between messages, in steps of
+            0.5 ms. Default: the contract's, or 0.005.
+        ping_time: s that a message and its answer travel, the game's `pingTime`. Default: the contract's, or 0.00001.
+        window: strict: never more unanswered messages than `ping_time` allows; beamng: the game's algorithm, faults
+            included.
         block_timeout: s after which an answer counts as lost; 0 = never.
         generation: 1: the fixed message of 111 numbers. 2: a contract's signals.
         contract: the CSV file with the signals of generation 2, which it implies.
-        vehicles: coupled cars, each with its own controller and pair of ports; the physics waits for all.
+        vehicles: coupled cars, each with its own controller and ports; the physics waits for all.
         burst: physics steps in a row between pauses, as the game does once per frame.
         frame_rate: graphics frames per second of simulator time.
-        gfx_banks: slow: banks A and C (throttle to steering, engine) change once per graphics frame, as in the game.
+        gfx_banks: slow: banks A and C (throttle to steering, engine) change once per graphics frame, as in the game;
             fast: with every message.
         input_latch: when pedals and steering take effect: with the next physics step, or the next graphics frame, as in
-            the game. Wheel torques always act from the next step.
+            the game; wheel torques always with the step.
         ignition: 0 off, 1 accessory, 2 on, 3 starting. Below 2 the engine gives no torque.
         lights: headlights in the messages.
         turn_signal: turn signal in the messages.
         custom: FILE.py with `custom(state, received)`, which returns the 50 custom values of each message.
-        debug_file: path and start of the names of three CSV logs: messages sent, received, physics steps.
+        debug_file: start of the paths of three CSV logs: messages sent, received, physics steps.
         loss: share of datagrams, both ways, that are lost, 0 to 1.
         duplicate: share that arrives twice, 0 to 1.
         reorder: share that later ones overtake, 0 to 1.
@@ -191,18 +191,17 @@ class LiveOptions:
     Attributes:
         listen: our HOST:PORT, for states.
         peer: the simulator's HOST:PORT, for commands.
-        reply_id: id of an answer. counter: 1, 2, ...; echo: that of the message; echo_delayed: that of the one before.
+        reply_id: id of an answer: 1, 2, ... (counter), that of the message (echo) or of the one before (echo_delayed).
         simulink_time: s, as set in the simulator: the time between messages. Default: the contract's, or 0.005.
         ping_time: s, as set in the simulator: sets how many messages may be unanswered. Default: the contract's, or
             0.00001.
         generation: the simulator's.
         contract: the CSV file with the signals of generation 2, which it implies.
-        brake_torque: N m, mean of the wheels at full brake pedal, where a contract lists brake torques: the pedal does
-            not act then.
+        brake_torque: N m, mean of the wheels at full brake pedal, where a contract lists brake torques in place of the
+            pedal.
         vehicle: the vehicle, from 0; vehicle k's ports are 2k higher than the options say.
         wait: seconds to wait for the first message.
-        take: take the car. Off, in generation 1 alone: the answers change no control, and the player or the game's AI
-            drives on.
+        take: take the car. Off, in generation 1 alone: the player or the game's AI drives on.
     """
 
     listen: str = f"127.0.0.1:{SEND_PORT}"

@@ -27,9 +27,9 @@ class ServeOptions:
     Attributes:
         connect: HOST:PORT to call: the agent is the server.
         laps: laps of a race; 0 = until stopped.
-        look: paint: A = red, blue and green lanes; B = white and red ones with chevrons.
+        look: paint: red, blue and green lanes (A), or white and red ones with chevrons (B).
         obstacles: parked cars on the road.
-        pace: `lockstep`: each command advances the world one or two steps of 0.02 s; `real`: it does not wait.
+        pace: `lockstep`: each command advances the world by 0.02 or 0.04 s; `real`: it does not wait.
         dialect: of Socket.IO, `auto` detects it.
         patience: s of wall time to wait for the agent's answer.
     """

@@ -31,13 +31,13 @@ class RlOptions:
     Attributes:
         out: folder of the run: policy.npz (the best one), checkpoint.npz, progress.jsonl.
         track: tracks to learn on, with commas; gen:A-B are the seeds A to B.
-        car: cars to learn with, with commas; random:A-B are the seeds A to B. The k-th track has the k-th car; the
-            shorter list begins again. The first judges policies.
+        car: cars to learn with, with commas; random:A-B are the seeds A to B; the k-th track has the k-th car, in turn.
+            The first judges policies.
         held_out: tracks to judge policies by, as `track`; default: those learned on.
-        roads: tracks driven at once: each iteration and worker drives one group of so many; 0 = all.
+        roads: tracks driven at once in an iteration of a worker; 0 = all.
         method: ppo, or sac, which learns from a memory of what was driven.
-        divergence: of the policy in an update of ppo, which the learning rate aims at; less, say 0.004, at the end of a
-            training settles a policy that drives many roads.
+        divergence: of the policy in an update of ppo, which the learning rate aims at; 0.004 at the end settles a
+            policy of many roads.
         minutes: of wall time at most.
         iterations: at most, from the first start; 0 = no limit.
         cars: that drive at once.
@@ -56,8 +56,8 @@ class RlOptions:
         steer_rate: 1/s, greatest change of the steer; full lock is 1.
         pedal_rate: 1/s, greatest change of the pedal; 1 is full throttle, -1 full brake.
         start_speed: greatest speed at an episode's start, m/s; less in and before bends.
-        crash_penalty: what leaving the road or touching a wall costs beside the rest of the episode; 1 is the reward
-            for 50 m. More makes a policy careful.
+        crash_penalty: what leaving the road or touching a wall costs; 1 is the reward for 50 m. More makes a policy
+            careful.
         evaluate_every: iterations between evaluations.
         laps: of each car in an evaluation.
         seed: of everything random.
@@ -65,7 +65,7 @@ class RlOptions:
         workers: processes that share the cars and average what they learn; the result depends on their number.
         on: where more than 1 worker runs: default this machine; ray = this machine's Ray cluster or a new one;
             ray://HOST:PORT = another; see docs/scale.md.
-        device: cpu; cuda = world and learning on a graphics card; auto = on one that can be used, if any.
+        device: cpu; cuda = world and learning on a graphics card; auto = cuda where it can be used.
         resume: go on from the checkpoint in the folder.
     """
 
