@@ -2,7 +2,7 @@
 
 The deviations of the tyres' fit are carried through the planner's limits along the axes of its covariance; what the
 method itself may be wrong by is added. A plan that believes in a little too much grip stays on the road, one that
-believes in a tenth too much leaves it (docs/decisions/0037): the grip of a car file is lowered until the first is as
+believes in a tenth too much leaves it (docs/decisions/0029): the grip of a car file is lowered until the first is as
 good as certain.
 """
 
