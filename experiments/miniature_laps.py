@@ -10,7 +10,7 @@ line repeats to the figure. A lap takes some 3 s.
 import sys
 
 from trailbrake.bench.trend import CountedDrive, drive_laps
-from trailbrake.tracks.miniature.track_library import miniature_track_names
+from trailbrake.world.miniature.track_library import miniature_track_names
 
 HEAD = "| driver | track | look | laps, s | driven, m | best / ideal | contacts | stuck, s | wrong way, s | forks |"
 SHIPPED = [(track, look, 3) for track in miniature_track_names() for look in "AB"]

@@ -10,12 +10,12 @@ from xml.etree import ElementTree
 import casadi as ca
 import numpy as np
 
+from trailbrake.cars.axle_forces import LoadParameters
 from trailbrake.optimal.interior_point import LEVELS, MeshSolution, solve_mesh
 from trailbrake.optimal.mesh import guess_motion
 from trailbrake.optimal.stage import Rounding, StageParameter
 from trailbrake.optimal.transcription import Mesh, scale_unknowns
 from trailbrake.optimal.vehicle_model import AxleParameters, VehicleModel
-from trailbrake.planning.axle_forces import LoadParameters
 
 LAP_LENGTH, HALF_TRACK = 4634.150, 0.73  # m, of the published lap: its length, and what it keeps off the edges
 PUBLISHED_TIME = 77.791438  # s, of that lap

@@ -158,7 +158,7 @@ def test_files_of_users_are_opened_in_one_place():
         "evaluate/suite.py", "evaluate/overtaking/scenes.py",  # of this package
         "tracks/layout.py",  # a method of a table of TOML
         "sims/assetto/diagnosis_snapshots.py", "sims/assetto/proton/page_bindings.py",
-        "sims/assetto/proton/windows_bridge.py", "tracks/track_library.py", "tracks/miniature/track_library.py",
+        "sims/assetto/proton/windows_bridge.py", "tracks/track_library.py", "world/miniature/track_library.py",
         "world/miniature/camera/track_look.py", "record/lap_logs/channel_names.py",
     }  # fmt: skip
     opens = re.compile(r"\.read_bytes\(|(?<!top)\.read_text\(|\.open\(\"r|\bopen\([^)]*\"rb\"|\.open\(encoding")

@@ -26,9 +26,9 @@ from trailbrake.sims.beamng.signal_contract import load_contract
 from trailbrake.sims.forza import raw
 from trailbrake.sims.forza.datagram_files import open_session
 from trailbrake.sims.forza.recorder_settings import load_settings
-from trailbrake.tracks.miniature.track_library import load_miniature_track
 from trailbrake.tracks.track_library import load_track
 from trailbrake.user_files import open_replacement, parse_xml, write_whole
+from trailbrake.world.miniature.track_library import load_miniature_track
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pipes and devices among its files")
 

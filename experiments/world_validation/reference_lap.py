@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
+from trailbrake.cars.axle_forces import load_parameters, wheel_loads
 from trailbrake.cars.car_library import load_car
+from trailbrake.cars.envelope import compute_envelope
 from trailbrake.cars.params import CarParams
-from trailbrake.planning.axle_forces import load_parameters, wheel_loads
-from trailbrake.planning.envelope import compute_envelope
 from trailbrake.world.row_layout import StateRow
 from world_validation.case import Array, Case, Check, Curve, Plot, below, rms
 from world_validation.driving import Field
@@ -199,7 +199,7 @@ def lap(shared: Path) -> Case:
         "A published lap: Formula 1 car on Catalunya",
         "The car `f1` of the library is the car of the study. Each of the 500 intervals of the published minimum-time"
         " lap (77.79 s) asks for a speed, a longitudinal, a lateral and a yaw acceleration. They are put into the"
-        " planner's load formulas (`planning/axle_forces.py`), and the world's car, springs, camber and all, is held at"
+        " planner's load formulas (`cars/axle_forces.py`), and the world's car, springs, camber and all, is held at"
         f" the same speed and path curvature at every second interval that uses less than {MOST_USED:.0%} of an axle's"
         " grip, with an inertial force along the car for what the lap accelerates there.",
         "Wheel loads of the solution file of fastest-lap (Limebeer 2014 car; Perantoni and Limebeer, Vehicle System"

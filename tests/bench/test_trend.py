@@ -6,8 +6,8 @@ import pytest
 from trailbrake.bench import trend
 from trailbrake.bench import trend as rows
 from trailbrake.bench.trend import CountedDrive
-from trailbrake.tracks.miniature.track import HalfColumn, RoadHalf
-from trailbrake.tracks.miniature.track_library import load_miniature_track
+from trailbrake.world.miniature.track import HalfColumn, RoadHalf
+from trailbrake.world.miniature.track_library import load_miniature_track
 from trailbrake.world.miniature.world import MiniatureWorld
 
 

@@ -49,7 +49,7 @@ def exported(path):
 FINE = (
     ("car.toml", lambda p: copied(p, LIBRARY / "gt3.toml"), "a car, gt3, of 1345 kg"),
     ("track.toml", lambda p: copied(p, SOURCE / "tracks/library/pinegrove.toml"), "a circuit of 1822 m"),
-    ("oval.toml", lambda p: copied(p, SOURCE / "tracks/miniature/library/oval.toml"), "a miniature track of 60.8 m"),
+    ("oval.toml", lambda p: copied(p, SOURCE / "world/miniature/library/oval.toml"), "a miniature track of 60.8 m"),
     ("day.toml", lambda p: write(p, '[[entries]]\nname = "A"\ndriver = "lane_sign"\n'
                                     '[[schedule]]\ntrack = "oval"\nlaps = 1\n'), "a race day of 1 entries"),
     ("drive.json", lambda p: write(p, json.dumps(write_spec(make_spec(driver="line_follow")))), "line_follow, assetto"),

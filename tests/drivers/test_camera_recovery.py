@@ -7,7 +7,7 @@ import pytest
 from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.planning.course import UnmappedCourse
 from trailbrake.state import Pose, SimCommand
-from trailbrake.tracks.miniature.track_library import load_miniature_track as load_track
+from trailbrake.world.miniature.track_library import load_miniature_track as load_track
 from trailbrake.world.miniature.world import MiniatureWorld
 
 PERIOD = 0.04

@@ -15,7 +15,7 @@ from trailbrake.drivers.loading.driver_registry import builtin_driver_class
 from trailbrake.drivers.originals import wall_follow_seed
 from trailbrake.planning.course import UnmappedCourse
 from trailbrake.state import Pose, SimCommand
-from trailbrake.tracks.miniature.track_library import load_miniature_track
+from trailbrake.world.miniature.track_library import load_miniature_track
 from trailbrake.world.miniature.world import MiniatureWorld
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "camera.json"

@@ -26,7 +26,7 @@ from trailbrake.planning.course import UnmappedCourse
 from trailbrake.sims.udacity import spec as udacity
 from trailbrake.state import Controls, Image, OtherCar, Pose, SimCommand
 from trailbrake.state.tables import CONTROL_COLUMNS, STATE_COLUMNS, controls_row, state_from_row, state_row
-from trailbrake.tracks.miniature.track_library import load_miniature_track
+from trailbrake.world.miniature.track_library import load_miniature_track
 from trailbrake.world.miniature.world import MiniatureWorld
 from trailbrake.world.plant import CameraWorld, World
 

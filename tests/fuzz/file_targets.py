@@ -75,13 +75,13 @@ from trailbrake.sims.forza.datagram_files import is_recorded_session, open_sessi
 from trailbrake.sims.forza.recorder_settings import load_settings
 from trailbrake.sims.trend.link import Link as TrendLink
 from trailbrake.state import CarState
-from trailbrake.tracks.miniature.track_library import load_miniature_track
 from trailbrake.tracks.track_library import load_track
 from trailbrake.train.rl.checkpoint import _describe_learner, read_checkpoint
 from trailbrake.train.rl.curves import read_curves
 from trailbrake.train.rl.options import RlOptions
 from trailbrake.train.sources import LogSource
 from trailbrake.user_files import is_regular_file, parse_json, read_user_file
+from trailbrake.world.miniature.track_library import load_miniature_track
 
 _RECORD = struct.Struct("<BQ")
 TOML = (

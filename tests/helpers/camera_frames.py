@@ -5,12 +5,12 @@ import io
 import numpy as np
 from PIL import Image
 
-from trailbrake.tracks.miniature.layout import MiniatureLayout
-from trailbrake.tracks.miniature.track import assemble_track
-from trailbrake.tracks.miniature.track_library import load_miniature_track
 from trailbrake.world.miniature.camera import track_look as looks
 from trailbrake.world.miniature.camera.renderer import Renderer
 from trailbrake.world.miniature.camera.scene import build_scene
+from trailbrake.world.miniature.layout import MiniatureLayout
+from trailbrake.world.miniature.track import assemble_track
+from trailbrake.world.miniature.track_library import load_miniature_track
 from trailbrake.world.pinhole_camera import PinholeCamera
 
 # 44 m along +x from (0, 0), then to the left; a gantry 1.7 m before the bend.

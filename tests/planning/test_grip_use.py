@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from helpers.stadiums import build_stadium
 
+from trailbrake.cars.axle_forces import planning_car, wheel_loads
 from trailbrake.cars.car_library import load_car
-from trailbrake.planning.axle_forces import planning_car, wheel_loads
+from trailbrake.cars.envelope import SHARES, compute_envelope
 from trailbrake.planning.course import Course, path_shapes
-from trailbrake.planning.envelope import SHARES, compute_envelope
 from trailbrake.planning.grip_use import AxleSlips, find_needed_grip, measure_grip_use
 from trailbrake.planning.speed_profile import PathShape, interpolate_speed, interpolate_speed_share
 from trailbrake.tracks.track import Track

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from trailbrake.cars.axle_forces import planning_car, required_slip_angle, wheel_loads
 from trailbrake.cars.car_library import load_car
-from trailbrake.planning.axle_forces import planning_car, required_slip_angle, wheel_loads
 from trailbrake.planning.motion_prediction import (
     KeptMotion,
     PendingSteer,

@@ -28,16 +28,16 @@ from trailbrake.roles import Driver
 from trailbrake.sims.trend import codec, convert
 from trailbrake.state import CarState, Image
 from trailbrake.system import steady_clock
-from trailbrake.tracks.miniature.layout import HALF_WIDTH
-from trailbrake.tracks.miniature.parked_cars import ParkedCar, place_parked_cars
-from trailbrake.tracks.miniature.track import ForkBranches, HalfColumn, MiniatureTrack, RoadHalf
-from trailbrake.tracks.miniature.track_library import load_miniature_track
-from trailbrake.tracks.miniature.track_library import load_miniature_track as load_track
 from trailbrake.transport.image_codec import JPEG_QUALITY, encode_image
 from trailbrake.world.miniature.camera import track_look as looks
 from trailbrake.world.miniature.camera.renderer import Renderer
 from trailbrake.world.miniature.camera.scene import build_scene
 from trailbrake.world.miniature.car import FULL_THROTTLE_ACCELERATION, THROTTLE_DRAG, TOP_SPEED
+from trailbrake.world.miniature.layout import HALF_WIDTH
+from trailbrake.world.miniature.parked_cars import ParkedCar, place_parked_cars
+from trailbrake.world.miniature.track import ForkBranches, HalfColumn, MiniatureTrack, RoadHalf
+from trailbrake.world.miniature.track_library import load_miniature_track
+from trailbrake.world.miniature.track_library import load_miniature_track as load_track
 from trailbrake.world.miniature.world import MiniatureWorld
 
 TRACK, LOOK, PARKED = "clover", "B", 3

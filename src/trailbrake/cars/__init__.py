@@ -1,1 +1,1 @@
-"""Cars as data: the parameter schema, the tyre law behind the parameters, and the library."""
+"""Cars as data and as a model: parameters, library, tyre law, loads and forces of an axle, the g-g-v envelope."""

@@ -127,7 +127,7 @@ def _check_car(path: Path) -> str:
 
 
 def _check_miniature_track(path: Path) -> str:
-    from trailbrake.tracks.miniature.track_library import load_miniature_track
+    from trailbrake.world.miniature.track_library import load_miniature_track
 
     return f"a miniature track of {load_miniature_track(path).length:.1f} m"
 

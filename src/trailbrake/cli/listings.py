@@ -126,8 +126,8 @@ def _format_width(least: float, most: float) -> str:
 def _miniature_tracks() -> list[dict[str, Any]]:
     import numpy as np
 
-    from trailbrake.tracks.miniature import track_library
-    from trailbrake.tracks.miniature.layout import HALF_WIDTH
+    from trailbrake.world.miniature import track_library
+    from trailbrake.world.miniature.layout import HALF_WIDTH
 
     rows: list[dict[str, Any]] = []
     for name in track_library.miniature_track_names():

@@ -15,9 +15,9 @@ from trailbrake.analysis.comparison import measure_zones
 from trailbrake.analysis.corners import Corner
 from trailbrake.analysis.lap_location import CommonLine, LocatedLap
 from trailbrake.analysis.reference_line import Array, locate_points
+from trailbrake.cars.envelope import Envelope
 from trailbrake.cars.learned import Uncertainty
 from trailbrake.planning.course import GRIP_MARGIN, Course
-from trailbrake.planning.envelope import Envelope
 from trailbrake.tracks.road import RoadColumn
 
 SHARES = np.arange(0.5, 1.13, 0.03)  # of the envelope, in which a person's share is looked for

@@ -15,6 +15,7 @@ margin or of faults changes it at their place from lap to lap (`adaptive_plan.py
 import math
 from copy import copy
 
+from trailbrake.cars.envelope import running_resistance
 from trailbrake.control.vehicle.drivetrain import DrivetrainInverse, GearRequester, upshift_speeds
 from trailbrake.control.vehicle.slip_limit import HeldPedal, slip_limited_share, turn_in_share
 from trailbrake.drivers.parts.adaptive_plan import AdaptivePlan, Deviation
@@ -25,7 +26,6 @@ from trailbrake.drivers.parts.tracking_plan import BRAKE_SHARE
 from trailbrake.json_types import JsonObject
 from trailbrake.kernels import bind_entry
 from trailbrake.planning.course import Course
-from trailbrake.planning.envelope import running_resistance
 from trailbrake.planning.grip_use import AxleSlips
 from trailbrake.planning.handling import car_attitude
 from trailbrake.planning.line_preview import LinePreview, preview_line

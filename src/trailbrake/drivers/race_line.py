@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from trailbrake.cars.envelope import Envelope
 from trailbrake.control.vehicle.line_tracking import PlanColumn, TrackingPlan
 from trailbrake.control.vehicle.recovery import STUCK_SPEED
 from trailbrake.drivers import line_track
@@ -20,7 +21,6 @@ from trailbrake.drivers.parts.tracking_plan import PlanSources, fill_rows
 from trailbrake.errors import UsageError
 from trailbrake.planning.attack_planning import AttackPlanner
 from trailbrake.planning.course import GRIP_MARGIN, Course
-from trailbrake.planning.envelope import Envelope
 from trailbrake.planning.path_room import PathRoom
 from trailbrake.planning.race_lattice import (
     DRIVEN,

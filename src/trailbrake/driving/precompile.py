@@ -66,8 +66,8 @@ def compile_grip_use(car: CarParams) -> None:
     """Compile how a driver measures its use of the tyres, for the types that `AdaptivePlan` passes."""
     import numpy as np
 
-    from trailbrake.planning.axle_forces import planning_car
-    from trailbrake.planning.envelope import Envelope
+    from trailbrake.cars.axle_forces import planning_car
+    from trailbrake.cars.envelope import Envelope
     from trailbrake.planning.grip_use import AxleSlips, measure_grip_use
     from trailbrake.planning.speed_profile import PathShape
 

@@ -8,9 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from trailbrake.errors import UsageError
 from trailbrake.observe.actions import ACTIONS, ActionClipper
-from trailbrake.tracks.miniature.layout import HALF_WIDTH
-from trailbrake.tracks.miniature.parked_cars import place_parked_cars
-from trailbrake.tracks.miniature.track_library import load_miniature_track as load_track
 from trailbrake.world.miniature.camera import track_look as looks
 from trailbrake.world.miniature.camera.renderer import Renderer
 from trailbrake.world.miniature.camera.scene import build_scene
@@ -24,6 +21,9 @@ from trailbrake.world.miniature.car import (
     locate_car,
     step_cars,
 )
+from trailbrake.world.miniature.layout import HALF_WIDTH
+from trailbrake.world.miniature.parked_cars import place_parked_cars
+from trailbrake.world.miniature.track_library import load_miniature_track as load_track
 from trailbrake.world.pinhole_camera import PinholeCamera
 
 Array = NDArray[np.float64]

@@ -11,9 +11,9 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from trailbrake.cars.envelope import DRIVE_SPEEDS, CarFigures, compute_figures
 from trailbrake.cars.params import CarParams
 from trailbrake.json_types import JsonObject
-from trailbrake.planning.envelope import DRIVE_SPEEDS, CarFigures, compute_figures
 from trailbrake.units import NORMAL_95, G
 
 FIGURES = ("lateral_grip", "braking", "drive_force", "downforce", "steer_angle", "delay_s")

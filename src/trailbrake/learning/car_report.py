@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from trailbrake.cars.envelope import GRIP_SPEED, compute_envelope, compute_figures
 from trailbrake.cars.params import CarParams, Tyre
 from trailbrake.cars.section import Section
 from trailbrake.cars.tyre_fit import magic_formula_curve
@@ -28,7 +29,6 @@ from trailbrake.learning.identification.powertrain import (
 from trailbrake.learning.identification.tyre_forces import GENTLE_SIDE, STEER_SPEEDS, P, steer_shares
 from trailbrake.pages.rendering import THEME, escape_html, render_framed_page, write_page_file
 from trailbrake.pages.svg_chart import CHART_STYLE, ChartFrame, find_range
-from trailbrake.planning.envelope import GRIP_SPEED, compute_envelope, compute_figures
 from trailbrake.units import KMH, NORMAL_95, RPM, G
 
 MAX_POINTS = 1500  # of a chart

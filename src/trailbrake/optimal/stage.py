@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from trailbrake.cars.axle_forces import balance_wheel_loads
 from trailbrake.optimal.vehicle_model import AxleParameters, Expression, VehicleModel, import_casadi
-from trailbrake.planning.axle_forces import balance_wheel_loads
 from trailbrake.units import G
 
 _balance_wheel_loads = getattr(balance_wheel_loads, "py_func", balance_wheel_loads)  # for symbols

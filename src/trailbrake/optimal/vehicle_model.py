@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.cars.axle_forces import LoadParameters, load_parameters
+from trailbrake.cars.envelope import full_throttle_force
 from trailbrake.cars.params import CarParams, Differential, Tyre
 from trailbrake.cars.tyre import MIN_LOAD_FACTOR
 from trailbrake.cars.tyre_params import TyreLaw
 from trailbrake.errors import UsageError
-from trailbrake.planning.axle_forces import LoadParameters, load_parameters
-from trailbrake.planning.envelope import full_throttle_force
 from trailbrake.planning.path_room import PathRoom
 
 Array = NDArray[np.float64]

@@ -1,1 +1,1 @@
-"""The racing line, the speed profile and the car's limits, from a track and a car."""
+"""The racing line and the speed profile, from a track and a car."""

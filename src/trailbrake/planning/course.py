@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.cars.envelope import Envelope, compute_envelope
 from trailbrake.cars.params import CarParams
 from trailbrake.errors import UsageError
-from trailbrake.planning.envelope import Envelope, compute_envelope
 from trailbrake.planning.handling import Handling, compute_handling
 from trailbrake.planning.path_margins import KERB_MARGIN
 from trailbrake.planning.path_room import PathRoom, make_inside_room

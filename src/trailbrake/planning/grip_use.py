@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.cars.axle_forces import PlanningCar, wheel_loads
+from trailbrake.cars.envelope import Envelope
 from trailbrake.cars.tyre import value_at_load
 from trailbrake.cars.tyre_params import TyreLaw
 from trailbrake.kernels import internal_jit, jit
-from trailbrake.planning.axle_forces import PlanningCar, wheel_loads
-from trailbrake.planning.envelope import Envelope
 from trailbrake.planning.speed_profile import (
     PathShape,
     interpolate_speed,

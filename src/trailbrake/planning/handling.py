@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.cars.axle_forces import PlanningCar, planning_car, required_slip_angle, wheel_loads
+from trailbrake.cars.envelope import Envelope, running_resistance
 from trailbrake.cars.params import CarParams
 from trailbrake.kernels import internal_jit, jit
-from trailbrake.planning.axle_forces import PlanningCar, planning_car, required_slip_angle, wheel_loads
-from trailbrake.planning.envelope import Envelope, running_resistance
 from trailbrake.planning.line_preview import preview_line
 from trailbrake.planning.speed_profile import (
     PathShape,

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.cars.axle_forces import PlanningCar, wheel_loads
 from trailbrake.cars.tyre import combined_slip_force
 from trailbrake.kernels import internal_jit, jit
-from trailbrake.planning.axle_forces import PlanningCar, wheel_loads
 
 Array = NDArray[np.float64]
 

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.cars.envelope import Envelope
 from trailbrake.kernels import jit
-from trailbrake.planning.envelope import Envelope
 from trailbrake.planning.path_room import PathRoom
 from trailbrake.planning.quadratic_program import Bounds, CyclicMatrix, multiply_cyclic, solve_box_qp
 from trailbrake.planning.racing_line import (

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.cars.envelope import Envelope
 from trailbrake.kernels import internal_jit, jit
-from trailbrake.planning.envelope import Envelope
 from trailbrake.planning.passing_lanes import build_lanes
 from trailbrake.planning.path_room import PathRoom
 from trailbrake.planning.rival_tracking import HORIZON, STEP, STEPS, RivalColumn

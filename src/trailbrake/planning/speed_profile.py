@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.cars.envelope import Envelope
 from trailbrake.kernels import internal_jit, jit
-from trailbrake.planning.envelope import Envelope
 from trailbrake.units import G
 
 Array = NDArray[np.float64]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from trailbrake.errors import UsageError
-from trailbrake.tracks.miniature.parked_cars import CAR_LENGTH
+from trailbrake.world.miniature.parked_cars import CAR_LENGTH
 
 WIDTH, HEIGHT = 320, 240
 FOCAL_LENGTH = 274.5  # pixels at that size (protocol page formula-trend, section 5)

@@ -16,7 +16,7 @@ from trailbrake.sims.registry import find
 from trailbrake.sims.trend.link import Link
 from trailbrake.sims.trend.spec import ServeOptions
 from trailbrake.state import Controls
-from trailbrake.tracks.miniature.track import HalfColumn
+from trailbrake.world.miniature.track import HalfColumn
 from trailbrake.world.miniature.world import MiniatureWorld
 
 

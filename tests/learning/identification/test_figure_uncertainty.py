@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from trailbrake.cars.car_library import load_car
+from trailbrake.cars.envelope import compute_figures
 from trailbrake.cars.learned import Uncertainty
 from trailbrake.learning.identification.braking import split_brakes
 from trailbrake.learning.identification.figure_uncertainty import (
@@ -21,7 +22,6 @@ from trailbrake.learning.identification.figure_uncertainty import (
 from trailbrake.learning.identification.learned_value import identified
 from trailbrake.learning.identification.powertrain import Powertrain
 from trailbrake.learning.identification.robust_fit import Fit
-from trailbrake.planning.envelope import compute_figures
 
 CAR = load_car("gt3")
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from trailbrake.cars.car_library import load_car
+from trailbrake.cars.envelope import compute_figures
 from trailbrake.errors import DataError
 from trailbrake.learning.identification.class_priors import CLASSES, make_prior_car
 from trailbrake.learning.identification.drive_table import make_table
 from trailbrake.learning.identification.learned_car import learn_car
 from trailbrake.learning.identification.shown_limits import find_friction, find_shown_limits, measure_use
 from trailbrake.planning.course import Course
-from trailbrake.planning.envelope import compute_figures
 from trailbrake.state.tables import CONTROL_COLUMNS, STATE_COLUMNS
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track_library import load_track

@@ -3,9 +3,6 @@ import math
 import numpy as np
 import pytest
 
-from trailbrake.tracks.miniature.layout import HALF_WIDTH, MiniatureLayout
-from trailbrake.tracks.miniature.parked_cars import CAR_LENGTH, CAR_WIDTH
-from trailbrake.tracks.miniature.track import assemble_track
 from trailbrake.world.miniature.camera.track_raster import TrackRaster
 from trailbrake.world.miniature.car import (
     STEER_LOCK,
@@ -17,6 +14,9 @@ from trailbrake.world.miniature.car import (
     Surroundings,
     step_cars,
 )
+from trailbrake.world.miniature.layout import HALF_WIDTH, MiniatureLayout
+from trailbrake.world.miniature.parked_cars import CAR_LENGTH, CAR_WIDTH
+from trailbrake.world.miniature.track import assemble_track
 
 # A straight of 40 m along +x from (0, 0), then a bend to the left.
 TRACK = assemble_track(

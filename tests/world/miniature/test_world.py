@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from trailbrake.state import Controls, Pose, SimCommand
-from trailbrake.tracks.miniature.parked_cars import place_parked_cars
-from trailbrake.tracks.miniature.track import HalfColumn
-from trailbrake.tracks.miniature.track_library import load_miniature_track, miniature_track_names
 from trailbrake.world.miniature.car import STEER_LOCK, WHEELBASE
+from trailbrake.world.miniature.parked_cars import place_parked_cars
+from trailbrake.world.miniature.track import HalfColumn
+from trailbrake.world.miniature.track_library import load_miniature_track, miniature_track_names
 from trailbrake.world.miniature.world import MiniatureWorld
 
 FULL = Controls(throttle=1.0)

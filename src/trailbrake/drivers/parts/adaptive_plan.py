@@ -12,13 +12,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.cars.axle_forces import planning_car
+from trailbrake.cars.envelope import running_resistance
 from trailbrake.control.vehicle.grip_estimate import MOST_GRIP, GripEstimate
 from trailbrake.errors import DataError
 from trailbrake.json_types import JsonObject
 from trailbrake.kernels import bind_entry
-from trailbrake.planning.axle_forces import planning_car
 from trailbrake.planning.course import GRIP_MARGIN, Course, path_shapes
-from trailbrake.planning.envelope import running_resistance
 from trailbrake.planning.grip_use import AxleSlips, measure_grip_use
 from trailbrake.planning.lap_learning import (
     CAUTIOUS_LIMITS,

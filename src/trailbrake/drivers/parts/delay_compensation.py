@@ -5,9 +5,9 @@ from copy import copy
 
 import numpy as np
 
+from trailbrake.cars.axle_forces import planning_car
 from trailbrake.cars.params import CarParams
 from trailbrake.kernels import bind_entry
-from trailbrake.planning.axle_forces import planning_car
 from trailbrake.planning.motion_prediction import (
     KeptMotion,
     PendingSteer,

@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.cars.envelope import Envelope, running_resistance
 from trailbrake.control.vehicle.line_tracking import SPEED_BELOW, PlanColumn, TrackingPlan
 from trailbrake.kernels import internal_jit, jit
 from trailbrake.planning.course import Course, path_shapes
-from trailbrake.planning.envelope import Envelope, running_resistance
 from trailbrake.planning.handling import Handling, car_attitude
 from trailbrake.planning.speed_profile import (
     PathShape,

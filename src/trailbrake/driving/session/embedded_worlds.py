@@ -77,8 +77,8 @@ def _build_road_world(simulator: AnySimulator, world: EmbeddedWorld, options: ob
 
 
 def _build_miniature_world(simulator: AnySimulator, world: EmbeddedWorld, options: Any) -> Plant:
-    from trailbrake.tracks.miniature.parked_cars import place_parked_cars
-    from trailbrake.tracks.miniature.track_library import load_miniature_track
+    from trailbrake.world.miniature.parked_cars import place_parked_cars
+    from trailbrake.world.miniature.track_library import load_miniature_track
     from trailbrake.world.miniature.world import MiniatureWorld
 
     own = WORLD_DEFAULTS["miniature"][1]

@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.cars.envelope import Envelope, running_resistance
 from trailbrake.drivers import lane_switch
 from trailbrake.drivers.lane_switch import Seen
 from trailbrake.drivers.parts.tracking_plan import fill_rows
 from trailbrake.evaluate.overtaking.scenes import Habit, Means
 from trailbrake.planning.course import GRIP_MARGIN, Course, path_shapes
-from trailbrake.planning.envelope import Envelope, running_resistance
 from trailbrake.planning.speed_profile import SpeedProfile, compute_profile
 from trailbrake.state import CarState, Controls
 from trailbrake.tracks.road_columns import RoadColumn

@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.cars.envelope import compute_figures
 from trailbrake.cars.learned import Uncertainty
 from trailbrake.cars.params import CarParams
 from trailbrake.learning.identification.braking import split_brakes
 from trailbrake.learning.identification.learned_value import LearnedValue
 from trailbrake.learning.identification.powertrain import Powertrain
 from trailbrake.learning.identification.robust_fit import Fit
-from trailbrake.planning.envelope import compute_figures
 from trailbrake.units import NORMAL_95, G
 
 Array = NDArray[np.float64]

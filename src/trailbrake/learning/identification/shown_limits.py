@@ -14,6 +14,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from trailbrake.cars.envelope import DOWNFORCE_SPEED, compute_envelope, full_throttle_force, running_resistance
 from trailbrake.cars.params import CarParams
 from trailbrake.errors import DataError
 from trailbrake.learning.identification.braking import split_brakes
@@ -22,7 +23,6 @@ from trailbrake.learning.identification.figure_uncertainty import UNLEARNED_GRIP
 from trailbrake.learning.identification.learned_value import LEARNED, LearnedValue, identified, prior
 from trailbrake.learning.identification.robust_fit import fit_linear, fit_residuals
 from trailbrake.learning.identification.tyre_forces import PEAK_SHARE
-from trailbrake.planning.envelope import DOWNFORCE_SPEED, compute_envelope, full_throttle_force, running_resistance
 from trailbrake.units import RPM, G
 from trailbrake.world.car_scaling import scale_car
 

@@ -15,13 +15,13 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from trailbrake.cars.axle_forces import load_parameters
 from trailbrake.cars.params import CarParams
 from trailbrake.cars.tyre import MIN_LOAD_FACTOR
 from trailbrake.cars.tyre_fit import magic_formula_curve
 from trailbrake.learning.identification.actuator_response import run_actuator
 from trailbrake.learning.identification.drive_table import GAP, DriveTable
 from trailbrake.learning.identification.robust_fit import Fit, fit_residuals
-from trailbrake.planning.axle_forces import load_parameters
 from trailbrake.units import G
 
 Array = NDArray[np.float64]

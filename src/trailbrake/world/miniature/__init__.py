@@ -1,1 +1,1 @@
-"""The miniature world of camera racing: a small car between walls, seen by its camera."""
+"""The miniature world of camera racing: tracks of painted lanes between walls, a small car, and the camera on it."""

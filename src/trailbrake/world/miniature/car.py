@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.kernels import internal_jit, jit
-from trailbrake.tracks.miniature.layout import HALF_WIDTH
-from trailbrake.tracks.miniature.parked_cars import CAR_LENGTH, CAR_WIDTH, ParkedCar
-from trailbrake.tracks.miniature.track import HalfColumn, MiniatureTrack
 from trailbrake.world.miniature.camera.track_raster import TrackRaster, locate_on_track
+from trailbrake.world.miniature.layout import HALF_WIDTH
+from trailbrake.world.miniature.parked_cars import CAR_LENGTH, CAR_WIDTH, ParkedCar
+from trailbrake.world.miniature.track import HalfColumn, MiniatureTrack
 
 Array = NDArray[np.float64]
 

@@ -12,9 +12,6 @@ from trailbrake.kernels import bind_entry
 from trailbrake.laps import LapRecord, LapTimer
 from trailbrake.roles import RoadOutline
 from trailbrake.state import CarState, Controls, Image, SimCommand
-from trailbrake.tracks.miniature.layout import HALF_WIDTH
-from trailbrake.tracks.miniature.parked_cars import ParkedCar
-from trailbrake.tracks.miniature.track import MiniatureTrack
 from trailbrake.world.miniature.camera import track_look as looks
 from trailbrake.world.miniature.camera.renderer import Renderer
 from trailbrake.world.miniature.camera.scene import build_scene
@@ -27,6 +24,9 @@ from trailbrake.world.miniature.car import (
     locate_car,
     step_cars,
 )
+from trailbrake.world.miniature.layout import HALF_WIDTH
+from trailbrake.world.miniature.parked_cars import ParkedCar
+from trailbrake.world.miniature.track import MiniatureTrack
 from trailbrake.world.pinhole_camera import PinholeCamera
 
 Array = NDArray[np.float64]

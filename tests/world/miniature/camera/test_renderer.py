@@ -7,11 +7,11 @@ import pytest
 from helpers.camera_frames import BUMPER, STRAIGHT, blobs, jpeg, lap, red, renderer, straight, through_jpeg, wall_rates
 
 from trailbrake.errors import UsageError
-from trailbrake.tracks.miniature.parked_cars import ParkedCar
-from trailbrake.tracks.miniature.track_library import load_miniature_track
 from trailbrake.world.miniature.camera import track_look as looks
 from trailbrake.world.miniature.camera.renderer import Renderer
 from trailbrake.world.miniature.camera.scene import build_scene
+from trailbrake.world.miniature.parked_cars import ParkedCar
+from trailbrake.world.miniature.track_library import load_miniature_track
 from trailbrake.world.pinhole_camera import PinholeCamera
 
 LOOKS = ["A", "B"]

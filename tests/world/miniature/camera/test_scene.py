@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from helpers.camera_frames import STRAIGHT
 
-from trailbrake.tracks.miniature.parked_cars import CAR_LENGTH, CAR_WIDTH, place_parked_cars
-from trailbrake.tracks.miniature.track_library import load_miniature_track
 from trailbrake.world.miniature.camera import track_look as looks
 from trailbrake.world.miniature.camera.scene import GANTRY_SPAN, BoardColumn, build_scene
+from trailbrake.world.miniature.parked_cars import CAR_LENGTH, CAR_WIDTH, place_parked_cars
+from trailbrake.world.miniature.track_library import load_miniature_track
 
 
 def test_a_gantry_stands_on_posts_across_the_road():

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from helpers.camera_frames import STRAIGHT
 
-from trailbrake.tracks.miniature.layout import HALF_WIDTH
-from trailbrake.tracks.miniature.track import HalfColumn
-from trailbrake.tracks.miniature.track_library import load_miniature_track, miniature_track_names
 from trailbrake.world.miniature.camera.track_raster import OFF_TRACK_OFFSET, TrackRaster, locate_on_track
+from trailbrake.world.miniature.layout import HALF_WIDTH
+from trailbrake.world.miniature.track import HalfColumn
+from trailbrake.world.miniature.track_library import load_miniature_track, miniature_track_names
 
 
 def where(ground, x, y):

@@ -7,8 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.kernels import exact_inline_jit
-from trailbrake.tracks.miniature.layout import HALF_WIDTH
-from trailbrake.tracks.miniature.track import HalfColumn
 from trailbrake.world.miniature.camera.scene import Chevrons, Picture, Scene
 from trailbrake.world.miniature.camera.track_look import (
     BLOCK_PIXELS,
@@ -23,6 +21,8 @@ from trailbrake.world.miniature.camera.track_raster import (
     locate_on_track,
     project_to_half,
 )
+from trailbrake.world.miniature.layout import HALF_WIDTH
+from trailbrake.world.miniature.track import HalfColumn
 from trailbrake.world.pinhole_camera import View
 
 Array = NDArray[np.float64]

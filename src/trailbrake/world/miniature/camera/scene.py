@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.tracks.miniature.layout import HALF_WIDTH
-from trailbrake.tracks.miniature.parked_cars import CAR_LENGTH, CAR_WIDTH, ParkedCar
-from trailbrake.tracks.miniature.track import MiniatureTrack
 from trailbrake.world.miniature.camera import sign_art
 from trailbrake.world.miniature.camera.track_look import LanePaint, TrackLook
 from trailbrake.world.miniature.camera.track_raster import TrackRaster
+from trailbrake.world.miniature.layout import HALF_WIDTH
+from trailbrake.world.miniature.parked_cars import CAR_LENGTH, CAR_WIDTH, ParkedCar
+from trailbrake.world.miniature.track import MiniatureTrack
 
 Array = NDArray[np.float64]
 Bytes = NDArray[np.uint8]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.errors import UsageError, suggest_names
-from trailbrake.tracks.miniature.layout import HALF_WIDTH, LANE
+from trailbrake.world.miniature.layout import HALF_WIDTH, LANE
 
 Colour = tuple[int, int, int]
 Array = NDArray[np.float64]

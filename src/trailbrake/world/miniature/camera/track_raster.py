@@ -1,6 +1,6 @@
 """`TrackRaster`: for every cell of the ground the nearest row of either half, and the projection to a half.
 
-A track is two halves side by side, left and right, each with a table of rows (`tracks.miniature.track.HalfColumn`).
+A track is two halves side by side, left and right, each with a table of rows (`world.miniature.track.HalfColumn`).
 """
 
 from typing import NamedTuple
@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.kernels import exact_inline_jit, jit
-from trailbrake.tracks.miniature.layout import HALF_WIDTH
-from trailbrake.tracks.miniature.track import HalfColumn, MiniatureTrack
+from trailbrake.world.miniature.layout import HALF_WIDTH
+from trailbrake.world.miniature.track import HalfColumn, MiniatureTrack
 from trailbrake.world.nearest_rows import CellGrid, assign_nearest_rows
 
 Array = NDArray[np.float64]

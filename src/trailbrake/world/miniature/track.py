@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from trailbrake.errors import DataError
 from trailbrake.kernels import jit
 from trailbrake.tracks.geometry import first_crossing
-from trailbrake.tracks.miniature.layout import HALF_WIDTH, ArcPath, CentreLines, MiniatureLayout, draw_centre_lines
+from trailbrake.world.miniature.layout import HALF_WIDTH, ArcPath, CentreLines, MiniatureLayout, draw_centre_lines
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from trailbrake.errors import DataError, UsageError
-from trailbrake.tracks.miniature.track_library import (
+from trailbrake.world.miniature.track_library import (
     LENGTH_RANGE,
     generate_miniature_track,
     load_miniature_track,

@@ -6,10 +6,9 @@ import msgspec
 import numpy as np
 import pytest
 
+from trailbrake.cars.axle_forces import load_parameters, wheel_loads
 from trailbrake.cars.car_library import car_names, load_car
-from trailbrake.cars.params import SteerRange
-from trailbrake.planning.axle_forces import load_parameters, wheel_loads
-from trailbrake.planning.envelope import (
+from trailbrake.cars.envelope import (
     REAR_GRIP_SHARE,
     SHARES,
     STEER_SHARE,
@@ -21,6 +20,7 @@ from trailbrake.planning.envelope import (
     running_resistance,
     top_speed,
 )
+from trailbrake.cars.params import SteerRange
 from trailbrake.units import G
 
 

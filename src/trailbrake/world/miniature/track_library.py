@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from trailbrake.errors import DataError, UsageError, suggest_names
 from trailbrake.name_lists import SEED_DIGITS
-from trailbrake.tracks.miniature import layout as layouts
-from trailbrake.tracks.miniature.layout import Fork, MiniatureLayout, check_layout
-from trailbrake.tracks.miniature.track import MiniatureTrack, assemble_track
 from trailbrake.user_files import is_regular_file, read_user_text
+from trailbrake.world.miniature import layout as layouts
+from trailbrake.world.miniature.layout import Fork, MiniatureLayout, check_layout
+from trailbrake.world.miniature.track import MiniatureTrack, assemble_track
 
 _LIBRARY = Path(__file__).with_name("library")
 GENERATED_PREFIX = "gen:"  # before the seed of a random track

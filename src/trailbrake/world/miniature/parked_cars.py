@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from trailbrake.errors import UsageError
-from trailbrake.tracks.miniature.layout import LANE
-from trailbrake.tracks.miniature.track import MiniatureTrack
+from trailbrake.world.miniature.layout import LANE
+from trailbrake.world.miniature.track import MiniatureTrack
 
 CAR_LENGTH, CAR_WIDTH = 0.25, 0.13  # m
 MAX_PARKED_CARS = 20

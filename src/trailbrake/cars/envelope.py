@@ -16,9 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.cars.params import CarParams
-from trailbrake.kernels import internal_jit, jit
-from trailbrake.planning.axle_forces import (
+from trailbrake.cars.axle_forces import (
     PlanningCar,
     max_lateral_force,
     max_longitudinal_force,
@@ -26,6 +24,8 @@ from trailbrake.planning.axle_forces import (
     required_slip_angle,
     wheel_loads,
 )
+from trailbrake.cars.params import CarParams
+from trailbrake.kernels import internal_jit, jit
 from trailbrake.units import G
 
 Array = NDArray[np.float64]

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from trailbrake.errors import UsageError
-from trailbrake.tracks.miniature.layout import HALF_WIDTH
-from trailbrake.tracks.miniature.parked_cars import CAR_LENGTH, CAR_WIDTH, place_parked_cars
-from trailbrake.tracks.miniature.track import HalfColumn
-from trailbrake.tracks.miniature.track_library import load_miniature_track, miniature_track_names
+from trailbrake.world.miniature.layout import HALF_WIDTH
+from trailbrake.world.miniature.parked_cars import CAR_LENGTH, CAR_WIDTH, place_parked_cars
+from trailbrake.world.miniature.track import HalfColumn
+from trailbrake.world.miniature.track_library import load_miniature_track, miniature_track_names
 
 HALF_DIAGONAL = 0.5 * float(np.hypot(CAR_LENGTH, CAR_WIDTH))
 

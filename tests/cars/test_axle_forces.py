@@ -4,9 +4,7 @@ import math
 
 import pytest
 
-from trailbrake.cars.car_library import car_names, load_car
-from trailbrake.cars.tyre_params import TyreLaw
-from trailbrake.planning.axle_forces import (
+from trailbrake.cars.axle_forces import (
     MAX_SLIP,
     load_parameters,
     max_lateral_force,
@@ -15,6 +13,8 @@ from trailbrake.planning.axle_forces import (
     required_slip_angle,
     wheel_loads,
 )
+from trailbrake.cars.car_library import car_names, load_car
+from trailbrake.cars.tyre_params import TyreLaw
 from trailbrake.units import G
 
 # mu 1.2 along, 1.0 across; peaks at a slip ratio of 0.1 and tan 0.15; no load sensitivity

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from trailbrake.errors import DataError
-from trailbrake.tracks.miniature.layout import (
+from trailbrake.world.miniature.layout import (
     HALF_WIDTH,
     Fork,
     MiniatureLayout,

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from trailbrake.errors import DataError
-from trailbrake.tracks.miniature import track_library
-from trailbrake.tracks.miniature.layout import HALF_WIDTH, Fork, MiniatureLayout
-from trailbrake.tracks.miniature.track import HalfColumn, RoadHalf, assemble_track
-from trailbrake.tracks.miniature.track_library import miniature_track_names
+from trailbrake.world.miniature import track_library
+from trailbrake.world.miniature.layout import HALF_WIDTH, Fork, MiniatureLayout
+from trailbrake.world.miniature.track import HalfColumn, RoadHalf, assemble_track
+from trailbrake.world.miniature.track_library import miniature_track_names
 
 CORNERS = [(0.0, 0.0, 1.5), (14.0, 0.0, 1.5), (14.0, 6.0, 1.5), (0.0, 6.0, 1.5)]
 load_miniature_track = cache(track_library.load_miniature_track)  # no test changes one
