@@ -103,19 +103,17 @@ envs = gymnasium.make_vec("trailbrake/Race-v1", num_envs=4096, vectorization_mod
 ```
 
 * A process that does not import trailbrake, as a spawned worker, uses `trailbrake:trailbrake/Race-v1`.
-* Stable-Baselines3's PPO with its default settings drives a lap of `trailbrake/Race-v1` within a million steps. Shorter
-  loops of each common library are in `examples/rl/`.
+* Loops of each common library are in `examples/rl/`.
 * `render_mode="rgb_array"` gives pictures of the road around the car and of the whole road; `"human"` shows them in a
-  window, and warns once where there is none.
+  window.
 * `trailbrake.env.batch.RaceBatch` is the same without Gymnasium, with NumPy arrays.
-* The info of the step that ends an episode has the name of the end as `why`, `time` (s), `distance` (m), `progress` (in
-  lengths of the road), `is_success` (a whole length) and `lap_time` (s; NaN unless the step has completed it).
+* The info of the step that ends an episode has the name of the end as `why`, `time` (s), `distance` (m), `progress`
+  (in lengths of the road), `is_success` (a whole length) and `lap_time` (s; NaN unless the step has completed it).
 * The vector environment restarts a car in the step in which its episode ends, and returns the first observation of the
   next one; `infos["final_obs"]` has the last of the old one, and `infos["final_info"]` its figures.
   `autoreset_mode="NextStep"` is what Gymnasium's own wrappers for observations need; with `"Disabled"`,
   `reset(options={"reset_mask": terminated | truncated})` restarts.
-* `clip_actions=True` clips actions out of range, with one warning. Environments can be pickled before and after a
-  reset; the copy goes on from there.
+* Environments can be pickled before and after a reset; the copy goes on from there.
 * Several cars that meet each other: `cars=2` and `num_envs` a multiple of it; consecutive cars share a world.
   `trailbrake.env.zoo.RaceParallel` is the same for PettingZoo (`pip install "trailbrake[multi]"`). With `rivals=True`
   one car of each world learns, and the others follow the road.
@@ -123,17 +121,17 @@ envs = gymnasium.make_vec("trailbrake/Race-v1", num_envs=4096, vectorization_mod
   vector environment, with the options of `trailbrake.env.camera.CameraOptions` (`track`, `look`, `size`, `obstacles`,
   `steps`, `limit`); `trailbrake.env.camera.CameraBatch` is the same without Gymnasium.
 * `trailbrake.env.cuda.CudaRaceBatch` is `RaceBatch` on a graphics card (`pip install "trailbrake[gpu]"`): the same
-  options, arrays of the card in and out, restarts in the step in which episodes end. Neither a step nor a restart waits
-  for the card. `torch.as_tensor(array, device="cuda")` shares its arrays, and JAX by DLPack of those. A car takes 1034
-  bytes with the default observation; one H100 makes 227 million steps of 10 ms a second with 262 144 cars
-  ([figures.md](figures.md#speed)). `trailbrake.world.cuda.CudaBatch` is the world alone.
+  options, arrays of the card in and out; neither a step nor a restart waits for the card. `torch.as_tensor(array,
+  device="cuda")` shares its arrays, and JAX by DLPack of those. A car takes 1034 bytes with the default observation;
+  one H100 makes 227 million steps of 10 ms a second ([figures.md](figures.md#speed)).
+  `trailbrake.world.cuda.CudaBatch` is the world alone.
 * `trailbrake.env.sb3.RaceVecEnv` is the fast one for Stable-Baselines3: all cars in one batch.
-* `trailbrake/Link-v0` drives through the wire of a simulator (`sim="assetto"`), in lockstep with the embedded world or,
-  with `live=True`, the game itself; `live_options={"pad": "uinput"}` are the options of `--live`. It observes
-  `CarState` only. Where the simulator cannot place the car (Forza, BeamNG), an embedded world begins again at the start
-  line; a live episode begins where the car comes to a standstill. A car beside the road, or backwards on it, is driven
-  back first ([recovery.md](recovery.md)). `substeps` follow from `period`. A live car is supervised as in a drive: it
-  is braked while your program does not step, and `close` stops it (`brakes_at_end=False` does not).
+* `trailbrake/Link-v0` drives through the wire of a simulator (`sim="assetto"`), in lockstep with the embedded world
+  or, with `live=True`, the game itself; `live_options={"pad": "uinput"}` are the options of `--live`. It observes
+  `CarState` only. Where the simulator cannot place the car (Forza, BeamNG), an embedded world begins again at the
+  start line; a live episode begins where the car comes to a standstill, after it was driven back onto the road
+  ([recovery.md](recovery.md)). `substeps` follow from `period`. A live car is
+  [supervised](signals-and-commands.md#a-loop-of-your-own-in-a-live-game).
   `trailbrake.observe.state_observer.StateObserver` computes the same observations for a driver that plays a policy."""
 
 
