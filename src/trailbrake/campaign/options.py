@@ -8,9 +8,9 @@ class CampaignOptions:
     """How a campaign runs.
 
     Attributes:
-        jobs: cases at a time, each in a process; 0 = one per two cores.
-        on: where cases run: default this machine; ray = this machine's Ray cluster or a new one; ray://HOST:PORT =
-            another; see docs/scale.md.
+        jobs: cases at a time, in processes; 0 = one per two cores.
+        on: where processes run: this machine; ray = this machine's Ray cluster or a new one; ray://HOST:PORT = another:
+            docs/scale.md.
         again: run finished cases again.
         patience: s of wall time after which a case is given up.
     """

@@ -46,7 +46,7 @@ def coach(
         drives: recordings of one person in one car on one road: files, folders, runs by id, `last`, `best`; laps of
             other tools too.
         options: road, car and page.
-        history: list the coached sessions: times, what was worked on, and what it has gained.
+        history: list the coached sessions, and what they gained.
         open: open the page in the browser.
         json: print one JSON object on stdout.
     """

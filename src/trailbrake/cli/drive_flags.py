@@ -61,7 +61,7 @@ class DriveFlags:
             --gain learn=1, or a car file whose grip is an estimate. `auto`: driver_memory.json in the user's data
             folder. Default: nothing is kept.
         stability: limit throttle and steering in a slide of the rear axle, under any driver; needs the car's file.
-        host: options of the embedded simulator, KEY=VALUE as of `serve`: --host steering=pad.
+        host: options of the embedded simulator, KEY=VALUE as of `serve`.
         world: properties of the embedded world that no driver receives, KEY=VALUE; repeatable. car, track: where they
             differ from --car and --track. grip, grip_lap, rain_after, rain_seconds, fuel_rate: docs/evaluate.md;
             slipstream: docs/racing.md.

@@ -26,7 +26,7 @@ def race(
     """Run a race day: entries over a schedule of races, unattended; results go to a database.
 
     Args:
-        file: a TOML file with entries, schedule and rules, see docs/race.md; else the flags say who and where.
+        file: a TOML file with entries, schedule and rules: docs/race.md; else the flags say who and where.
         options: the day in flags.
         running: how to run it.
         json: print one JSON object on stdout.

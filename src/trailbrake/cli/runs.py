@@ -44,7 +44,7 @@ def runs(
         car: only runs of this car.
         driver: only runs whose driver's name contains this.
         tag: only runs with this tag.
-        run: only this run, with its drive as data: an id or a part of it, `last`, `best`.
+        run: only this run: an id or a part of it, `last`, `best`.
         add_tag: give --run a tag; repeatable.
         remove_tag: take a tag from --run; repeatable.
         limit: most rows; 0 = all.

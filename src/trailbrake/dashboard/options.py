@@ -49,7 +49,7 @@ class WatchOptions(PageAccess):
         track: the road to draw, a name or file; default: where the car has been.
         port: of the page; 0 = any free one.
         seconds: of wall time; 0 = until stopped.
-        camera: window:TITLE shows the game's window on the page too, as `drive --camera`.
+        camera: window:TITLE shows the game's window too, as `drive --camera`.
         signals: names of docs/signals.md to show too, patterns as `forza.*`, or `all`.
         coach: coach the person who drives, by a session of `trailbrake coach --history`: its date or the start of it,
             or `last`; without a value the newest of this road and car.

@@ -18,7 +18,7 @@ class WorldOptions:
         car: a car's name or file, or random:SEED. Default: gt3, on public roads hatchback. The miniature world has one.
         seed: of the world: where parked cars stand in the miniature world.
         seconds: s of wall time to serve; 0 = until stopped.
-        speed: `real` time, or as fast as machine and clients allow (`max`); default: what suits the simulator.
+        speed: `real` time, or as fast as possible (`max`); default: what suits the simulator.
         view: the first car's view: page: for `drive --live --camera world`; window: also as a window, for `--camera
             window:TITLE`.
         world: changes during the drive, KEY=VALUE; repeatable: grip, grip_lap, rain_after, rain_seconds, fuel_rate:

@@ -16,12 +16,12 @@ class EvaluationOptions:
         tracks: of the embedded world: names, files, gen:SEED.
         drivers: who drives: names, FILE.py, FILE.py:Class.
         seeds: of the embedded world: 0,1,2 or 0-2.
-        laps: laps of a cell, the first from rest; an open road is driven once.
+        laps: laps of a cell, the first from rest.
         seconds: s of simulator time at most in a cell; 0 = 300 a lap.
         believed_car: the car that drivers get: a name or file, with {car}, {track} and {sim} in it; unknown = none;
             default: the world's.
         believed_track: the map that they get, likewise.
-        condition: changes of the world, KEY=VALUE with commas, see docs/evaluate.md; once for each condition; none = no
+        condition: changes of the world, KEY=VALUE with commas: docs/evaluate.md; once for each condition; none = no
             change.
         host: options of the embedded simulator, KEY=VALUE as of `serve`.
         config: a TOML file with gains for the drivers.

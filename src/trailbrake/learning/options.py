@@ -12,21 +12,20 @@ class LearnOptions:
         source: map this instead of driving: a recording, or a GPX or KML file; repeatable: the road of the first, with
             edges where the cars of all have been.
         sim: whose wire to drive through.
-        track: the embedded world's track, which mapping does not read; default serpent_pass. Live, only the name of the
-            files.
+        track: the embedded world's track; default serpent_pass. Live, only the name of the files.
         car: the embedded world's car; default hatchback.
         driver: who drives.
         left_edge: a recording of a slow drive with the left wheels on the road's left edge; with `right_edge`, for
             wires that do not supply the place on the road.
         right_edge: the same along the right edge, in the same direction.
-        width: m, the road's width where the simulator does not supply the place across it.
+        width: m, the road's width where the simulator supplies no place across it.
         metres: m to drive; 0 = a lap, an embedded road, or until stopped.
         live: drive the real game instead of the embedded world.
         config: a TOML file with gains for the driver.
         gain: constants of the driver, KEY=VALUE, over those of the file; repeatable.
         host: options of the embedded simulator, KEY=VALUE as of `serve`.
         out: the track file; default TRACK_map.csv, live SIM_map.csv, or by the recording's name.
-        verify: drive laps with the car file before it is written, and lower its grip until the car stays on the road.
+        verify: drive laps with the car file, and lower its grip until the car stays on the road.
         again: drive again what an earlier learning has driven.
     """
 
@@ -63,15 +62,15 @@ class LearnCarOptions:
         sim: whose wire to drive through.
         track: the embedded world's track; default pinegrove. Live, the game's own.
         map: the road as drivers know it, a track file of `learn track`; default: the track itself.
-        car: the embedded world's car, which learning does not read; default hatchback.
+        car: the embedded world's car; default hatchback.
         seconds: s of driving at most.
         programme: s of these for the test programme, before the laps.
         laps: stages of laps with what was learned, 0 to 3.
-        verify: at the end, drive laps with the file and lower its grip until the car stays on the road.
+        verify: drive laps with the car file, and lower its grip until the car stays on the road.
         live: drive the real game instead of the embedded world.
         host: options of the embedded simulator, KEY=VALUE as of `serve`.
         world: properties of the embedded world, KEY=VALUE as of `drive`.
-        out: the car file; its report is beside it, as .html. Default TRACK_learned.toml, else learned.toml.
+        out: the car file, its report beside it. Default TRACK_learned.toml, else learned.toml.
         again: drive again what an earlier learning has driven.
     """
 

@@ -15,10 +15,10 @@ class LineOptions:
     Attributes:
         track: a track's name or file, or gen:SEED.
         car: a car's name or file.
-        step: m between stages of the optimal control problem, 1 to 15.
-        margin: m from the car's side to the road's edge or, with kerbs, to a kerb's end.
+        step: m between stages, 1 to 15.
+        margin: m from the car's side to the road's edge or a kerb's end.
         kerbs: let the outer wheels use the kerbs; the inner ones stay on the road.
-        starts: first guesses on a coarse mesh, 1 to 3; the quickest is refined.
+        starts: first guesses, 1 to 3; the quickest is refined.
         check: replay the controls in a plant at steps below 1 ms, and time the minimum-curvature line too.
         fresh: solve again instead of taking the kept line.
         out: the line file, with its report beside it. Drives use the line without it.

@@ -42,7 +42,7 @@ class RaceDayOptions:
         laps: of each race.
         races: on each track.
         seed: of the first race; each further one has one more.
-        host: options of the embedded simulator, KEY=VALUE as of `serve`: --host look=A.
+        host: options of the embedded simulator, KEY=VALUE as of `serve`.
         season: the same for the days of one leaderboard.
         day: its name; default: today's date.
         score: what gets points: the best lap of the day on each track, or the place in each race.

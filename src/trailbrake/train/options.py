@@ -11,7 +11,7 @@ class CloneOptions:
     """A policy to learn from recordings.
 
     Attributes:
-        out: the policy, a .npz file; its report goes beside it.
+        out: the policy, a .npz file.
         epochs: passes over the pictures.
         most: most pictures, held in memory, 11 kB each.
         held_out: share of the drives, in parts of some seconds, to judge by instead of learning.

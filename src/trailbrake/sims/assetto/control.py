@@ -34,7 +34,7 @@ class ControlOptions:
     Attributes:
         car_index: which car, for teleports and the pits.
         wait: seconds to wait for that car.
-        root: the game's folder, for the height of the ground; else TRAILBRAKE_ASSETTO, else where Steam has it.
+        root: the game's folder; else TRAILBRAKE_ASSETTO, else where Steam has it.
     """
 
     car_index: int = 0

@@ -32,7 +32,7 @@ class DoctorOptions:
     Attributes:
         root: the game's folder; else TRAILBRAKE_ASSETTO, else where Steam has it.
         car_index: the car; 0 is the player's.
-        take: drive the car a few metres: throttle, a little to the right, brake. Only on an empty track.
+        take: drive the car a few metres. Only on an empty track.
         wait: seconds to wait for the car with --take.
     """
 

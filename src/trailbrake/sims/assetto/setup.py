@@ -40,8 +40,8 @@ class SetupOptions:
         extended_physics: request extended physics too; without the patch the game then does not start.
         undo: restore the files as they were.
         dry_run: show the changes, and make none.
-        proton: change no file; run the bridge to the game under Proton until interrupted. Start it before the game.
-        clients: with --proton: the programs in the prefix are clients, and the game is `trailbrake serve assetto`.
+        proton: change no file; run the bridge to the game under Proton. Start it before the game.
+        clients: with --proton: the programs in the prefix are clients of `trailbrake serve assetto`.
         cars: with --proton: most cars.
         python: with --proton: a Windows python.exe; default windows-python/python.exe in the user's data folder.
         prefix: with --proton: a prefix of another wine than Steam's.

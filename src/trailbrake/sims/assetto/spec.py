@@ -112,7 +112,7 @@ class LiveOptions:
     Attributes:
         car_index: the car; 0 is the player's.
         wait: seconds to wait for the session to hand over the car.
-        root: the game's folder, with the files of track and car; default TRAILBRAKE_ASSETTO, else where Steam has it.
+        root: the game's folder; else TRAILBRAKE_ASSETTO, else where Steam has it.
         shifts: who shifts: the `driver`, by paddles, or the `game`'s gearbox.
         draw: draw the planned line and the next seconds in the game.
         headlights: drive with the headlights on.

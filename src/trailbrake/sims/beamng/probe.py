@@ -32,22 +32,22 @@ class ProbeOptions(spec.LiveOptions):
 
     Attributes:
         seconds: how long to measure.
-        compute: s that an external controller computes for a message, without the wire.
+        compute: s that an external controller computes for a message.
         driver: whose computing time to measure, as `drive --driver`.
         track: that driver's track.
         car: that driver's car.
         listen: our HOST:PORT, for states.
         peer: the simulator's HOST:PORT, for commands.
         reply_id: id of an answer.
-        simulink_time: s, as set in the simulator.
-        ping_time: s, as set in the simulator.
+        simulink_time: s, as set in the simulator. Default: the contract's, or 0.005.
+        ping_time: s, as set in the simulator. Default: the contract's, or 0.00001.
         generation: the simulator's.
         contract: the CSV file with the signals of generation 2.
         vehicle: the vehicle, from 0.
         wait: seconds to wait for the first message.
-        brake_torque: N m, mean of the wheels at full brake pedal, where a contract lists brake torques: the pedal does
-            not act then.
-        take: take the car; measuring round trips does not need it.
+        brake_torque: N m, mean of the wheels at full brake pedal, where a contract lists brake torques in place of the
+            pedal.
+        take: take the car.
     """
 
     seconds: float = 5.0

@@ -22,9 +22,9 @@ class SetupOptions:
     """Print what to type into the game's console.
 
     Attributes:
-        listen: our HOST:PORT, as the game reaches it, for states.
+        listen: our HOST:PORT, for states.
         peer: the game's HOST:PORT, for commands.
-        simulink_time: s that the controller computes: the time between messages, rounded up to steps of 0.5 ms.
+        simulink_time: s that the controller computes: the time between messages, in steps of 0.5 ms.
         ping_time: s that a message and its answer take on the network.
         vehicles: each further one has ports 2 higher.
         debug_file: let the game write its three CSV logs.

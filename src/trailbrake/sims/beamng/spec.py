@@ -123,7 +123,7 @@ class ServeOptions(FaultOptions):
         generation: 1: the fixed message of 111 numbers. 2: a contract's signals.
         contract: the CSV file with the signals of generation 2, which it implies.
         vehicles: coupled cars, each with its own controller and ports; the physics waits for all.
-        burst: physics steps in a row between pauses, as the game does once per frame.
+        burst: physics steps in a row between pauses, as the game does per frame.
         frame_rate: graphics frames per second of simulator time.
         gfx_banks: slow: banks A and C (throttle to steering, engine) change once per graphics frame, as in the game;
             fast: with every message.
@@ -132,9 +132,9 @@ class ServeOptions(FaultOptions):
         ignition: 0 off, 1 accessory, 2 on, 3 starting. Below 2 the engine gives no torque.
         lights: headlights in the messages.
         turn_signal: turn signal in the messages.
-        custom: FILE.py with `custom(state, received)`, which returns the 50 custom values of each message.
+        custom: FILE.py with `custom(state, received)`, which returns the 50 custom values.
         debug_file: start of the paths of three CSV logs: messages sent, received, physics steps.
-        loss: share of datagrams, both ways, that are lost, 0 to 1.
+        loss: share of datagrams that are lost, 0 to 1.
         duplicate: share that arrives twice, 0 to 1.
         reorder: share that later ones overtake, 0 to 1.
         delay: seconds that each one takes.
@@ -192,9 +192,8 @@ class LiveOptions:
         listen: our HOST:PORT, for states.
         peer: the simulator's HOST:PORT, for commands.
         reply_id: id of an answer: 1, 2, ... (counter), that of the message (echo) or of the one before (echo_delayed).
-        simulink_time: s, as set in the simulator: the time between messages. Default: the contract's, or 0.005.
-        ping_time: s, as set in the simulator: sets how many messages may be unanswered. Default: the contract's, or
-            0.00001.
+        simulink_time: s, as set in the simulator. Default: the contract's, or 0.005.
+        ping_time: s, as set in the simulator. Default: the contract's, or 0.00001.
         generation: the simulator's.
         contract: the CSV file with the signals of generation 2, which it implies.
         brake_torque: N m, mean of the wheels at full brake pedal, where a contract lists brake torques in place of the
@@ -240,7 +239,7 @@ class RecordOptions:
         simulink_time: s, as set in the simulator. Default 0.005.
         ping_time: s, as set in the simulator. Default 0.00001.
         vehicle: the vehicle, from 0; vehicle k's ports are 2k higher than the options say.
-        signals: names of docs/signals.md to record too, patterns as `beamng.wheel_*`, or `all`.
+        signals: names of docs/signals.md to record too, patterns as `forza.wheel_*`, or `all`.
         verbose: print what happens on the wire.
     """
 

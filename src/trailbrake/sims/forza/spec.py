@@ -54,8 +54,8 @@ class ServeOptions:
             in a pause and gear 11 while shifting (fh6).
         steering: how the stick steers: less at speed and rate-limited, as in the games (pad), or in proportion to the
             lock (linear).
-        dead_zone: share of the stick's range that counts as centre; 0.24 is usual.
-        clock: ms at which the clock (TimestampMS) starts; it wraps at 4294967296.
+        dead_zone: share of the stick's range that counts as centre.
+        clock: ms at which the clock (TimestampMS) starts.
         loss: share of datagrams that are lost, 0 to 1.
         duplicate: share that arrives twice, 0 to 1.
         reorder: share that later ones overtake, 0 to 1.
@@ -85,7 +85,7 @@ class LiveOptions:
     """Options of `--sim forza --live`.
 
     Attributes:
-        listen: HOST:PORT that receives telemetry; 0.0.0.0 because games send from the network card's address.
+        listen: HOST:PORT that receives telemetry.
         pad: auto, udp:HOST:PORT (our host), uinput (Linux), vgamepad (Windows) or none.
         forward: HOST:PORT that receives a copy of every datagram; several with commas.
         wait: seconds to wait for the first datagram.
@@ -102,8 +102,7 @@ class RecordOptions:
     """Options of `record --sim forza`.
 
     Attributes:
-        config: YAML file with port, output_filename, format, append, packet_format, parameter_list; it goes before the
-            flags.
+        config: YAML file with port, output_filename, format, append, packet_format, parameter_list.
         format: of the table: tsv or csv.
         packet_format: expected: sled, dash, fh4 (or fh), fm2023, or auto for any.
         append: append to the table's file, without a header.
@@ -111,7 +110,7 @@ class RecordOptions:
         forward: HOST:PORT that receives a copy of every datagram; several with commas.
         raw: file for every datagram as received.
         signals: names of docs/signals.md to record too, patterns as `forza.wheel_*`, or `all`.
-        rate: with --from: rows a second of a table without a clock; 0 = 60.
+        rate: rows a second of a table without a column of time; 0 = 60.
         verbose: print changes of phase and jumps of the clock.
     """
 

@@ -33,9 +33,9 @@ class RlOptions:
         track: tracks to learn on, with commas; gen:A-B are the seeds A to B.
         car: cars to learn with, with commas; random:A-B are the seeds A to B; the k-th track has the k-th car, in turn.
             The first judges policies.
-        held_out: tracks to judge policies by, as `track`; default: those learned on.
+        held_out: tracks to judge policies by; default: those learned on.
         roads: tracks driven at once in an iteration of a worker; 0 = all.
-        method: ppo, or sac, which learns from a memory of what was driven.
+        method: ppo, or sac, which learns from a memory.
         divergence: of the policy in an update of ppo, which the learning rate aims at; 0.004 at the end settles a
             policy of many roads.
         minutes: of wall time at most.
@@ -48,23 +48,23 @@ class RlOptions:
         observe: parts of the observation, with commas.
         kerbs: the observed line uses the kerbs.
         hidden: units of each of two hidden layers.
-        grip: least and greatest factor on tyre friction, drawn for each episode.
+        grip: least and greatest factor on tyre friction, per episode.
         stiffness: the same on the tyres' slip stiffness.
         mass: the same on the car's mass.
-        delay: most periods by which commands lag, drawn for each episode.
+        delay: most periods by which commands lag, per episode.
         noise: greatest standard deviation of noise on the observation, scaled.
         steer_rate: 1/s, greatest change of the steer; full lock is 1.
         pedal_rate: 1/s, greatest change of the pedal; 1 is full throttle, -1 full brake.
-        start_speed: greatest speed at an episode's start, m/s; less in and before bends.
+        start_speed: m/s, greatest speed at an episode's start; less before bends.
         crash_penalty: what leaving the road or touching a wall costs; 1 is the reward for 50 m. More makes a policy
             careful.
         evaluate_every: iterations between evaluations.
         laps: of each car in an evaluation.
         seed: of everything random.
         threads: for the world and PyTorch, in each worker.
-        workers: processes that share the cars and average what they learn; the result depends on their number.
-        on: where more than 1 worker runs: default this machine; ray = this machine's Ray cluster or a new one;
-            ray://HOST:PORT = another; see docs/scale.md.
+        workers: processes that share the cars and average what they learn, which changes the result.
+        on: where processes run: this machine; ray = this machine's Ray cluster or a new one; ray://HOST:PORT = another:
+            docs/scale.md.
         device: cpu; cuda = world and learning on a graphics card; auto = cuda where it can be used.
         resume: go on from the checkpoint in the folder.
     """
