@@ -32,10 +32,10 @@ from trailbrake.evaluate.car_comparison import compare_cars, summarize_coverage
 from trailbrake.evaluate.cell_task import drive_cell
 from trailbrake.evaluate.plan import Cell
 from trailbrake.learning.car_learning import learn_car_file
-from trailbrake.learning.drive_sources import read_drive
 from trailbrake.learning.identification.drive_table import join_tables
 from trailbrake.learning.identification.learned_car import learn_car
 from trailbrake.learning.identification.planned_car import plan_car
+from trailbrake.learning.learning_drives import read_drive
 from trailbrake.learning.learning_journal import LearningStep, journal_folder
 from trailbrake.learning.options import LearnCarOptions
 from trailbrake.learning.verification_laps import teaches

@@ -31,7 +31,6 @@ TESTED_ELSEWHERE = {
     "cli/listings.py": "cli/test_main.py",
     **{f"sims/{sim}/assumptions.py": "driving/test_verification.py" for sim in ("assetto", "beamng", "forza", "trend")},
     "tasks/task_worker.py": "tasks/test_worker_process.py",
-    "tasks/source_digest.py": "campaign/test_case_run.py",
     "optimal/mesh.py": "optimal/test_transcription.py",
     "optimal/interior_point.py": "optimal/test_minimum_time.py",
     "optimal/options.py": "optimal/test_line_session.py",
@@ -51,7 +50,6 @@ TESTED_ELSEWHERE = {
     "learning/identification/learned_car.py": "learning/test_car_learning.py",
     "cars/section.py": "cars/test_car_library.py",
     "record/lap_logs/lap_log.py": "record/lap_logs/test_log_columns.py",
-    "record/lap_logs/log_work.py": "record/lap_logs/test_log_columns.py",
     "record/format.py": "record/test_recorder.py",  # declarations
     "event_sims/options.py": "event_sims/test_simulator.py",  # declarations
     "learning/options.py": "cli/test_main.py",  # declarations; the flags made from them are tested
@@ -154,7 +152,7 @@ def test_files_of_users_are_opened_in_one_place():
         "transport/rendezvous.py", "race/entry_confinement.py",
         "system/confinement.py",  # the table of processes
         "system/drive_guard.py",
-        "record/mcap_scan.py", "record/chunk_index.py",  # read in a recording that has been opened there
+        "record/mcap_scan.py",  # read in a recording that has been opened there
         "evaluate/suite.py", "evaluate/overtaking/scenes.py",  # of this package
         "tracks/layout.py",  # a method of a table of TOML
         "sims/assetto/diagnosis_snapshots.py", "sims/assetto/proton/page_bindings.py",

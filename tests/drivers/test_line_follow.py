@@ -12,7 +12,7 @@ from trailbrake.cars.car_library import load_car
 from trailbrake.cars.learned import Uncertainty
 from trailbrake.drivers.line_follow import Driver
 from trailbrake.planning.course import Course
-from trailbrake.planning.line_preview import LinePreview
+from trailbrake.planning.handling import LinePreview
 from trailbrake.state import CarState, Controls, WheelState
 from trailbrake.tracks import layout
 from trailbrake.tracks.road import RoadColumn

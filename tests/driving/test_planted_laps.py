@@ -22,11 +22,10 @@ from trailbrake.driving.open_loop import OpenLoopOptions, replay_open_loop
 from trailbrake.driving.road_monitor import RoadMonitor, WireLapScorer
 from trailbrake.driving.session_recording import record_session
 from trailbrake.frames import left_handed_from_iso
-from trailbrake.learning.drive_sources import read_drive
+from trailbrake.learning.learning_drives import read_drive
 from trailbrake.learning.options import LearnOptions
 from trailbrake.learning.road_mapping import map_road
-from trailbrake.record.driving_log import SkippedRows, read_rows
-from trailbrake.record.driving_log_export import export_driving_log
+from trailbrake.record.driving_log import SkippedRows, export_driving_log, read_rows
 from trailbrake.record.motec_export import export_motec
 from trailbrake.record.recorder import Recorder
 from trailbrake.record.recording_reader import Recording

@@ -57,7 +57,7 @@ from trailbrake.record.format import ABOUT
 from trailbrake.record.lap_logs.channel_names import read_channel_names
 from trailbrake.record.lap_logs.log_import import interpret_log
 from trailbrake.record.mcap_scan import scan_file
-from trailbrake.record.recording_parts import load_attachment
+from trailbrake.record.parted_file import load_attachment
 from trailbrake.record.recording_reader import Recording
 from trailbrake.record.run_index import RunIndex, read_tags
 from trailbrake.sims import registry

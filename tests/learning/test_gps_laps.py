@@ -12,8 +12,8 @@ from trailbrake.coaching.options import CoachOptions
 from trailbrake.drivers.line_track import Driver as LineTrack
 from trailbrake.driving.drive_files import open_drive
 from trailbrake.driving.session.drive_session import drive
-from trailbrake.learning.drive_sources import read_drive
 from trailbrake.learning.identification.learned_car import learn_car
+from trailbrake.learning.learning_drives import read_drive
 from trailbrake.planning.course import GRIP_MARGIN, Course
 from trailbrake.record.recording_reader import Recording
 from trailbrake.tracks.track_library import load_track

@@ -20,11 +20,6 @@ from trailbrake.record import Recorder, Recording, parted_file, write_in_thread
 from trailbrake.record.parted_file import ONE_FILE, PartLimits, make_part_limits
 
 
-@pytest.fixture(scope="module")
-def parts(tmp_path_factory):
-    return record_long_drive(tmp_path_factory.mktemp("parts") / "a.mcap", PartLimits(seconds=10.0, bytes=0)).paths
-
-
 def test_a_file_ends_at_the_end_of_a_lap_or_a_tenth_later(parts, tmp_path):
     assert [path.name for path in parts] == ["a.mcap", "a_part2.mcap", "a_part3.mcap", "a_part4.mcap"]
     lengths = [len(Recording.open(path, join=False)) for path in parts]
@@ -210,3 +205,8 @@ def test_the_units_of_the_flags():
     assert make_part_limits(60.0, 512.0) == PartLimits()
     assert make_part_limits(60.0, 512.0, 8).files == 8
     assert make_part_limits(0.0, 0.0) == ONE_FILE
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory):
+    return record_long_drive(tmp_path_factory.mktemp("parts") / "a.mcap", PartLimits(seconds=10.0, bytes=0)).paths

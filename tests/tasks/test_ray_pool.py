@@ -12,7 +12,7 @@ from helpers.task_module import write_task_module
 from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.tasks import ray_pool
 from trailbrake.tasks.ray_pool import MOST_LOSSES, NodeCall, RayPool, TeamActor, answer_on_node, check_address
-from trailbrake.tasks.source_digest import hash_source
+from trailbrake.tasks.sent_files import hash_source
 from trailbrake.tasks.task_pool import open_pool, open_team
 from trailbrake.tasks.task_worker import TaskAnswer, TaskCall
 from trailbrake.tasks.worker_team import WorkerLostError

@@ -8,7 +8,7 @@ from trailbrake.cli.main import run_command_line
 from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.errors import UsageError
 from trailbrake.record import Recording
-from trailbrake.record.driving_log_export import export_driving_log
+from trailbrake.record.driving_log import export_driving_log
 from trailbrake.train.clone import PracticeDrive, clone_policy, compute_expert_answers, plan_practice
 from trailbrake.train.options import CloneOptions
 from trailbrake.train.sources import find_sources

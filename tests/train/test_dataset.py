@@ -7,7 +7,7 @@ from helpers.picture_drives import record
 from trailbrake.errors import DataError
 from trailbrake.observe.image_crop import CropSpec
 from trailbrake.record import Recording
-from trailbrake.record.driving_log_export import export_driving_log
+from trailbrake.record.driving_log import export_driving_log
 from trailbrake.train.dataset import balance_weights, gather_dataset, hold_out_parts, join_datasets, select_rows
 from trailbrake.train.sources import Labels, find_sources
 

@@ -4,7 +4,7 @@ from helpers.picture_drives import record
 
 from trailbrake.errors import DataError, UsageError
 from trailbrake.record import Recorder, Recording
-from trailbrake.record.driving_log_export import export_driving_log
+from trailbrake.record.driving_log import export_driving_log
 from trailbrake.state import CarState, Controls
 from trailbrake.train.sources import LogSource, RecordingSource, find_sources
 

@@ -1,3 +1,8 @@
+import contextlib
+import io
+import os
+import sys
+
 import pytest
 
 from trailbrake.transport import client_notices
@@ -8,6 +13,7 @@ from trailbrake.transport.client_notices import (
     WAITING_S,
     ClientNotices,
     LineBudget,
+    accepts_line,
     print_to_stderr,
 )
 
@@ -110,3 +116,44 @@ def test_lines_for_the_user_go_to_standard_error(capsys):
 def test_a_sender_s_bytes_cannot_steer_the_terminal(capfd):
     client_notices.print_to_stderr("a message, got \x1b]0;title\x07\x1b[2J\n\u202eend \u00e4")
     assert capfd.readouterr().err == "a message, got ?]0;title??[2J??end \u00e4\n"
+
+
+@contextlib.contextmanager
+def pipe(monkeypatch):
+    """Let standard error be a pipe; yield both its ends."""
+    reading, writing = os.pipe()
+    with (
+        os.fdopen(writing, "wb", buffering=0) as end,
+        os.fdopen(reading, "rb", buffering=0) as reader,
+        monkeypatch.context() as changed,
+    ):
+        changed.setattr(sys, "stderr", end)
+        yield reader, end
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="poll")
+def test_a_pipe_takes_lines_until_it_is_full_and_again_when_it_has_been_read(monkeypatch):
+    with pipe(monkeypatch) as (reader, end):
+        assert accepts_line()
+        os.set_blocking(end.fileno(), False)
+        while end.write(b"x" * 4096):
+            pass
+        assert not accepts_line()
+        reader.read(1 << 20)
+        assert accepts_line()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="poll")
+def test_a_pipe_without_a_reader_takes_none(monkeypatch):
+    with pipe(monkeypatch) as (reader, _):
+        reader.close()
+        assert not accepts_line()
+
+
+@pytest.mark.parametrize("stream", [None, io.StringIO()], ids=["none", "text"])
+@pytest.mark.skipif(sys.platform == "win32", reason="poll")
+def test_what_is_no_file_takes_lines(monkeypatch, stream):
+    with monkeypatch.context() as changed:
+        changed.setattr(sys, "stderr", stream)
+        taken = accepts_line()
+    assert taken

@@ -3,7 +3,7 @@
 import pytest
 
 from trailbrake.kernels import BACKEND
-from trailbrake.kernels.row_usage import find_row_usage
+from trailbrake.kernels.lane_phases import find_row_usage
 from trailbrake.world.contact import collide_with_walls
 from trailbrake.world.gearbox import begin_shift
 from trailbrake.world.ground import project_search

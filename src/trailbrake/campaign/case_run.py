@@ -17,8 +17,7 @@ from trailbrake.campaign.options import CampaignOptions
 from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
-from trailbrake.tasks.sent_files import collect_files
-from trailbrake.tasks.source_digest import hash_source
+from trailbrake.tasks.sent_files import collect_files, hash_source
 from trailbrake.tasks.task_pool import count_jobs, open_pool
 from trailbrake.tasks.task_worker import TaskAnswer
 from trailbrake.user_files import is_regular_file, make_folder, read_user_file, write_whole

@@ -1,4 +1,4 @@
-"""`export`: a recording in another format."""
+"""`export`: a recording in another format; `export-fmu`: a driver for tools that speak FMI."""
 
 import sys
 from pathlib import Path
@@ -81,7 +81,7 @@ def _write_export(opened: "Recording", format: Format, out: Path | None) -> int:
 
 def _export_driving_log(recording: Path, out: Path | None, json: bool) -> None:
     from trailbrake.errors import UsageError
-    from trailbrake.record.driving_log_export import export_driving_log
+    from trailbrake.record.driving_log import export_driving_log
     from trailbrake.record.recording_reader import Recording
 
     if out is None:
@@ -91,3 +91,36 @@ def _export_driving_log(recording: Path, out: Path | None, json: bool) -> None:
         print_json({"recording": str(recording), "out": str(out), **result})
     else:
         print(f"{result['rows']} rows added to {result['log']}")
+
+
+def export_fmu(
+    driver: str, *, track: str = "proving_ground", car: str = "hatchback", out: Path = Path(), json: JsonFlag = False
+) -> None:
+    """Write a driver as a co-simulation FMU (FMI 3.0) for Simulink, OpenModelica, Dymola or FMPy.
+
+    Its inputs are the fields of the state that the driver reads, its outputs the controls, named as in docs/state.md;
+    its gains are parameters. It runs in the Python that loads it, which must have trailbrake installed.
+
+    Args:
+        driver: a driver's name, FILE.py or FILE.py:Class.
+        track: what it plans for; a parameter of the FMU.
+        car: whose model it plans with; a parameter of the FMU.
+        out: file or folder to write.
+        json: print one JSON object on stdout.
+    """
+    from trailbrake.drivers.loading.fmu_export import NEEDED_PYTHON
+    from trailbrake.drivers.loading.fmu_export import export_fmu as write
+
+    made = write(driver, out, track, car)
+    if made.missing:
+        print(f"trailbrake: {driver} also uses {', '.join(made.missing)}, which cannot be inputs of an FMU: it drives "
+              "without", file=sys.stderr)  # fmt: skip
+    if json:
+        print_json({"driver": driver, "track": track, "car": car, "fmu": str(made.path), "inputs": made.inputs,
+                    "optional_inputs": made.optional, "missing": made.missing, "needs": NEEDED_PYTHON})  # fmt: skip
+    else:
+        print(made.path)
+        print(f"inputs    {', '.join(made.inputs)}")
+        if made.optional:
+            print(f"optional  {', '.join(made.optional)} (unknown until set)")
+        print(f"needs     {NEEDED_PYTHON}")

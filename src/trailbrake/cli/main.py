@@ -65,7 +65,6 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "", 
         drive,
         evaluate,
         export,
-        export_fmu,
         learn,
         line,
         listings,
@@ -115,7 +114,7 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "", 
     app.command(race.leaderboard)
     app.command(train.build_train_app())
     app.command(pad_check.pad_check)
-    app.command(export_fmu.export_fmu)
+    app.command(export.export_fmu)
     app.command(listings.sims)
     app.command(listings.drivers)
     app.command(listings.tracks)

@@ -15,7 +15,7 @@ from trailbrake.cli.output import print_notice
 from trailbrake.errors import replace_controls
 from trailbrake.laps import LapRecord
 from trailbrake.state import CarState, Controls
-from trailbrake.system import standard_error
+from trailbrake.transport.client_notices import accepts_line
 from trailbrake.units import KMH, RPM
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ class TerminalProgress(TaskProgress):
 
     def show_message(self, text: str) -> None:
         """Print a line above the bar, unless its reader has stopped: a drive must not wait for that."""
-        if standard_error.accepts_line():
+        if accepts_line():
             super().show_message(text)
 
     def show_lap(self, lap: "LapRecord") -> None:

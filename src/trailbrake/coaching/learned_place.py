@@ -17,10 +17,10 @@ from trailbrake.coaching.ghost_laps import Place, coach_folder
 from trailbrake.coaching.lap_choice import ChosenLaps
 from trailbrake.coaching.options import CoachOptions
 from trailbrake.errors import DataError, TrailbrakeError
-from trailbrake.learning.drive_sources import read_drive
 from trailbrake.learning.identification.car_file_writer import format_car
 from trailbrake.learning.identification.drive_table import DriveTable, join_tables
 from trailbrake.learning.identification.learned_car import LearnedCar, learn_car
+from trailbrake.learning.learning_drives import read_drive
 from trailbrake.learning.road_survey import survey_road
 from trailbrake.planning.course import Course
 from trailbrake.tracks import road_file

@@ -27,8 +27,7 @@ from trailbrake.json_types import JsonObject
 from trailbrake.kernels import bind_entry
 from trailbrake.planning.course import Course
 from trailbrake.planning.grip_use import AxleSlips
-from trailbrake.planning.handling import car_attitude
-from trailbrake.planning.line_preview import LinePreview, preview_line
+from trailbrake.planning.handling import LinePreview, car_attitude, preview_line
 from trailbrake.planning.path_room import find_kerb_reach
 from trailbrake.planning.speed_profile import PathShape, interpolate_speed, remaining_accelerations
 from trailbrake.state import CarState, Controls

@@ -21,7 +21,7 @@ from trailbrake.evaluate.plan import Cell, PlannedCell, fingerprint_cell
 from trailbrake.evaluate.suite import Suite, compute_ratio, list_suite_cells, load_suite, rank_score, score_drivers
 from trailbrake.json_types import JsonObject
 from trailbrake.name_lists import expand_names
-from trailbrake.tasks.source_digest import hash_source
+from trailbrake.tasks.sent_files import hash_source
 from trailbrake.user_files import read_user_file, write_whole
 from trailbrake.version import __version__
 

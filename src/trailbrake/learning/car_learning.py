@@ -20,12 +20,18 @@ from trailbrake.driving.session.session_detection import find_course
 from trailbrake.driving.spec import make_spec
 from trailbrake.errors import DataError, TrailbrakeError, UsageError, describe_os_error
 from trailbrake.json_types import JsonObject
-from trailbrake.learning.drive_sources import read_drive
 from trailbrake.learning.identification.car_file_writer import format_car
 from trailbrake.learning.identification.drive_table import DriveTable, join_tables
 from trailbrake.learning.identification.learned_car import learn_car
 from trailbrake.learning.identification.planned_car import describe_fault, lower_plan, plan_car
-from trailbrake.learning.learning_drives import LAPS_BY, LapStage, LearningProgress, drive_learned_laps, record_step
+from trailbrake.learning.learning_drives import (
+    LAPS_BY,
+    LapStage,
+    LearningProgress,
+    drive_learned_laps,
+    read_drive,
+    record_step,
+)
 from trailbrake.learning.learning_journal import LearningJournal, LearningStep, journal_folder
 from trailbrake.learning.options import LearnCarOptions
 from trailbrake.learning.recorded_drive import STUCK, DriveEnd, DriveTarget, FaultMonitor, make_stage_goal

@@ -17,14 +17,13 @@ from trailbrake.cars.axle_forces import PlanningCar, planning_car, required_slip
 from trailbrake.cars.envelope import Envelope, running_resistance
 from trailbrake.cars.params import CarParams
 from trailbrake.kernels import internal_jit, jit
-from trailbrake.planning.line_preview import preview_line
 from trailbrake.planning.speed_profile import (
     PathShape,
     interpolate_speed,
     interpolate_speed_share,
     lateral_demand,
 )
-from trailbrake.tracks.frenet import RoadTable, bracket_rows
+from trailbrake.tracks.frenet import RoadTable, bracket_rows, column_at
 from trailbrake.tracks.road_columns import RoadColumn
 
 Array = NDArray[np.float64]
@@ -173,3 +172,33 @@ def car_attitude(car: Handling, line: RoadTable, s: float, v: float, acceleratio
         if side == 0:
             angle, sideslip = car.wheelbase * curvature + front - rear, slip
     return angle, sideslip, sideslip_rate
+
+
+class LinePreview(NamedTuple):
+    """A line at one place.
+
+    Attributes:
+        yaw: rad, direction in the world.
+        curvature: 1/m, positive left.
+        climb: dz/ds.
+        climb_rate: 1/m, d(climb)/ds.
+        bank: rad, ISO 8855 roll.
+    """
+
+    yaw: float
+    curvature: float
+    climb: float
+    climb_rate: float
+    bank: float
+
+
+@jit
+def preview_line(line: RoadTable, s: float) -> tuple[float, float, float, float, float]:
+    """Return the numbers of a `LinePreview` of a line at s (m), in one compiled call."""
+    table = line.table
+    i, j, u = bracket_rows(line, s)
+    climb = table[i, RoadColumn.GRADE]
+    change = table[j, RoadColumn.GRADE] - climb
+    curvature = table[i, RoadColumn.CURVATURE] + u * (table[j, RoadColumn.CURVATURE] - table[i, RoadColumn.CURVATURE])
+    bank = table[i, RoadColumn.BANK] + u * (table[j, RoadColumn.BANK] - table[i, RoadColumn.BANK])
+    return column_at(line, s, RoadColumn.YAW), curvature, climb + u * change, change / line.spacing, bank

@@ -1,4 +1,4 @@
-"""Reads `driving_log.csv` with its `IMG/`, as camera simulators record a person's driving.
+"""`driving_log.csv` with its `IMG/`, as camera simulators record a person's driving: read, and written from recordings.
 
 Two layouts, distinguished by their second column (protocol page formula-trend, sections 8 and 9):
 
@@ -17,11 +17,14 @@ import stat
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import combinations, pairwise
 from pathlib import Path
+from typing import Any
 
 from trailbrake.errors import DataError, UsageError, describe_os_error
+from trailbrake.record.format import PNG
+from trailbrake.record.recording_reader import Recording
 from trailbrake.units import MPH
 from trailbrake.user_files import open_user_file
 
@@ -237,3 +240,68 @@ def _picture_time(name: str) -> float:
     except ValueError:
         return math.nan
     return (moment - datetime(1970, 1, 1)).total_seconds() + thousandths / 1000.0
+
+
+PREFIX = "center"
+_UNKNOWN_START = datetime(2000, 1, 1)  # of recordings without a date
+
+
+def export_driving_log(recording: Recording, folder: Path) -> dict[str, Any]:
+    """Add a recording to a folder; return {"log": the file, "rows": how many, "without_picture": ticks left out}.
+
+    Rows are appended to an existing log, and no picture in the folder is overwritten.
+
+    Raises:
+        DataError: the recording has no pictures.
+        UsageError: the folder cannot be written to.
+    """
+    state, controls = recording.state, recording.controls
+    began, count = _start_time(recording), 0
+    columns = [controls["steer"], controls["throttle"], controls["brake"], controls["gear"], state["speed"],
+               state["time"], state["lap"]]  # fmt: skip
+    file = None
+    try:
+        for picture in recording.pictures():
+            if file is None:  # nothing is made for a recording without pictures
+                (folder / PICTURE_FOLDER).mkdir(parents=True, exist_ok=True)
+                file = (folder / LOG_NAME).open("a", encoding="utf-8", newline="")
+            steer, throttle, brake, gear, speed, time, lap = (float(column[picture.row]) for column in columns)
+            if recording.undone[picture.row] or not math.isfinite(steer + throttle + brake + speed + time):
+                continue
+            path = _write_picture(folder / PICTURE_FOLDER, began + timedelta(seconds=time), picture.data)
+            pedal = -throttle if gear < 0.0 else throttle  # as the wire's one pedal: below 0 is backwards
+            numbers = [-steer * TREND_LOCK, pedal, brake, speed]
+            file.write(",".join([str(path.resolve()), *(f"{x + 0.0:.7g}" for x in numbers), f"{time:.3f}",
+                                 f"{lap if lap >= 1.0 else 1.0:.0f}"]) + "\n")  # fmt: skip
+            count += 1
+    except OSError as error:
+        raise UsageError("cannot write the driving log", where=str(error.filename or folder),
+                         got=describe_os_error(error)) from error  # fmt: skip
+    finally:
+        if file is not None:
+            file.close()
+    if file is None:
+        raise DataError("no pictures in the recording", where=str(recording.path),
+                        hint="record without --no-pictures, through a wire with a camera")  # fmt: skip
+    return {"log": str(folder / LOG_NAME), "rows": count, "without_picture": len(recording) - count}
+
+
+def _start_time(recording: Recording) -> datetime:
+    try:
+        return datetime.fromisoformat(str(recording.about.get("started"))).replace(tzinfo=None)
+    except ValueError:
+        return _UNKNOWN_START
+
+
+def _write_picture(folder: Path, moment: datetime, data: bytes) -> Path:
+    """Write a picture under the first free name from `moment` on: names have the time to the millisecond."""
+    suffix = ".png" if data.startswith(PNG) else ".jpg"
+    while True:
+        stamp = f"{moment:%Y_%m_%d_%H_%M_%S}_{moment.microsecond // 1000:03d}"
+        path = folder / f"{PREFIX}_{stamp}{suffix}"
+        try:
+            with path.open("xb") as file:
+                file.write(data)
+            return path
+        except FileExistsError:
+            moment += timedelta(milliseconds=1)

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from trailbrake.errors import DataError, UsageError, describe_os_error
 from trailbrake.laps import LapRecord, find_best_lap
 from trailbrake.record import cdr
-from trailbrake.record.chunk_index import ChunkLocation
 from trailbrake.record.format import (
     ABOUT,
     CAMERA,
@@ -38,8 +37,8 @@ from trailbrake.record.format import (
     parse_column_names,
     parse_fields,
 )
-from trailbrake.record.mcap_scan import McapIndex, RecordedMessage, RowCollector, read_chunks
-from trailbrake.record.recording_parts import load_attachment, scan_recording
+from trailbrake.record.mcap_scan import ChunkLocation, McapIndex, RecordedMessage, RowCollector, read_chunks
+from trailbrake.record.parted_file import load_attachment, scan_recording
 from trailbrake.record.row_reader import RecordedColumns, RecordedRows, RowReader, SignalReader, make_loaded_columns
 from trailbrake.state.tables import CONTROL_COLUMNS, SCHEMA_VERSION, STATE_COLUMNS
 from trailbrake.user_files import open_user_file, parse_json

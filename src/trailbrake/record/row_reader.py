@@ -13,8 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.errors import suggest_names
-from trailbrake.record.chunk_index import MAX_INDEXED_ROWS, ChunkLocation, read_log_times
-from trailbrake.record.mcap_scan import RowCollector, collect_signal_rows, read_chunks
+from trailbrake.record.mcap_scan import (
+    MAX_INDEXED_ROWS,
+    ChunkLocation,
+    RowCollector,
+    collect_signal_rows,
+    read_chunks,
+    read_log_times,
+)
 from trailbrake.state.tables import RecordColumn
 
 Array = NDArray[np.float64]

@@ -23,7 +23,7 @@ import msgspec
 
 from trailbrake.errors import SimulatorError, UsageError, describe_os_error
 from trailbrake.system import steady_clock
-from trailbrake.tasks.source_digest import hash_source
+from trailbrake.tasks.sent_files import hash_source
 from trailbrake.tasks.task_pool import STOP_POLL_S, Stopped
 from trailbrake.tasks.task_worker import TaskAnswer, TaskCall, answer_call
 from trailbrake.tasks.worker_process import WorkerProcess

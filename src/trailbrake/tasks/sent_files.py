@@ -3,6 +3,7 @@
 A text may name a file as a part of it: FILE.py:Class, policy:FILE, random:SEED:FILE, FILE@wet.
 """
 
+import functools
 import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -78,3 +79,17 @@ def rename_files_in_pair(pair: str, names: Mapping[str, str]) -> str:
     """Return KEY=VALUE with the name of a file in its value replaced, as `rename_files` does."""
     key, equals, value = pair.partition("=")
     return f"{key}{equals}{rename_files(value, names)}"
+
+
+SOURCE_DIGITS = 24
+
+
+@functools.cache
+def hash_source() -> str:
+    """Return a text that changes with the code and the data of this package: drivers, worlds, cars, tracks."""
+    hashed = hashlib.sha256()
+    root = Path(__file__).parents[1]
+    for path in sorted((*root.rglob("*.py"), *root.rglob("*.toml"))):
+        hashed.update(path.relative_to(root).as_posix().encode())
+        hashed.update(read_user_file(path, "source"))
+    return hashed.hexdigest()[:SOURCE_DIGITS]

@@ -4,16 +4,33 @@ A host holds one `ClientNotices` and reports to it what it sees; the notices dec
 host's `now`, s of any steady clock.
 """
 
+import select
 import sys
 from collections.abc import Callable
 
-from trailbrake.system import standard_error, steady_clock
+from trailbrake.system import steady_clock
 
 Address = tuple[str, int]
 WAITING_S = 5.0  # s without a client after which the host says where it waits
 MOST_LINES = 60  # in a row; then ...
 LINE_EVERY_S = 60.0  # ... one in so many s, with the number of those left out: strangers may knock without an end
 UNFINISHED_S = 1.0  # s after which bytes without the end of a message are worth a line
+
+
+def accepts_line() -> bool:
+    """Return whether standard error takes a line of up to 4 KiB now, without a wait. True where it cannot be known.
+
+    A pipe whose reader has stopped, or a terminal that Ctrl-S holds, blocks the next write once it is full.
+    """
+    if not hasattr(select, "poll"):  # Windows has none, for files
+        return True
+    try:
+        number = sys.stderr.fileno()
+    except (AttributeError, OSError, ValueError):  # there is none, or it is no file of the system
+        return True
+    poll = select.poll()
+    poll.register(number, select.POLLOUT)
+    return any(events == select.POLLOUT for _, events in poll.poll(0))
 
 
 def print_to_stderr(text: str) -> None:
@@ -36,7 +53,7 @@ class LineBudget:
         self,
         say: Callable[[str], None] = print_to_stderr,
         clock: Callable[[], float] = steady_clock.now,
-        accepts_line: Callable[[], bool] = standard_error.accepts_line,
+        accepts_line: Callable[[], bool] = accepts_line,
     ) -> None:
         self._say, self._clock, self._accepts_line = say, clock, accepts_line
         self._left, self._at, self._omitted = float(MOST_LINES), clock(), 0

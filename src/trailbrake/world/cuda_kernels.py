@@ -22,7 +22,7 @@ from trailbrake.kernels.cuda_memory import (
     pad_columns,
     write_constants,
 )
-from trailbrake.kernels.row_usage import find_row_usage
+from trailbrake.kernels.lane_phases import find_row_usage
 from trailbrake.tracks.frenet import RoadTable
 from trailbrake.world.car_placement import StartPose, reset_car
 from trailbrake.world.contact import collide_cars, collide_with_walls

@@ -3,12 +3,14 @@
 import errno
 import json
 import math
+import pickle
 import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from helpers.synthetic_drives import record_drive
 from msgspec import structs
 
 from trailbrake import record
@@ -16,7 +18,7 @@ from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import Uncertainty
 from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving.session import driver_choice
-from trailbrake.driving.session.drive_session import drive
+from trailbrake.driving.session.drive_session import DriveResult, drive
 from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.driving.session.driver_choice import choose_default_driver
 from trailbrake.driving.session.progress import SilentListener
@@ -405,3 +407,33 @@ def test_a_live_drive_has_a_map_only_where_one_is_named(sim):
     assert course(live=True, track="lakeside").car is None
     assert course(live=True, car="hatchback").car.name == "hatchback"
     assert course().track.name in ("lakeside", "hartmoor")  # the embedded world's
+
+
+LAP = {"number": 1, "time_s": 62.5, "valid": True}
+
+
+def made(path):
+    return DriveResult(driver="<b>", car="kart", track=None, laps=[LAP], ended="off the road", recording=str(path))
+
+
+def test_a_notebook_shows_the_laps_and_escapes_names():
+    shown = made("a/run.mcap")._repr_html_()
+    assert "<td>1:02.500</td>" in shown
+    assert "&lt;b&gt;, kart" in shown
+    assert "off the road" in shown
+    assert "run.mcap" in shown
+    assert "<svg" not in shown, "the file is not there"
+
+
+def test_a_result_has_its_recording_with_laps_and_a_picture(tmp_path):
+    result = made(record_drive(tmp_path / "run.mcap", rate=40.0).path)
+    best = result.laps.best()
+    assert best is result.recording.laps.best()
+    assert Path(result.recording).is_file(), "a recording is a path to its file"
+    assert len(best.telemetry()["speed"]) == best.row - best.first
+    shown = result._repr_html_()
+    assert shown.count("<svg") == 2
+    assert f"path of lap {best.number}" in shown
+    assert pickle.loads(pickle.dumps(result)).recording.path == result.recording.path
+    pytest.importorskip("pandas", exc_type=ImportError)
+    assert len(result.to_pandas()) == len(result.recording)

@@ -6,8 +6,8 @@ frames. An input whose description begins with "optional: " may be NaN; the simu
 that are not among its outputs keep their defaults. Text parameters `track` and `car` mean that it plans for these, and
 it is refused where they are not known; unless their descriptions begin with "not used: ". Signals of a simulator are
 inputs `signals.NAME` (`signals.beamng.fuel`), free values outputs `custom.1`, `custom.2`, ..., and requests beside
-driving outputs `command.NAME` with the names of `state.command_values`. FMI 2.0 and 3.0, co-simulation. Needs the extra
-"fmi", which is imported on use.
+driving outputs `command.NAME` with the names of `state.commands.VALUE_NAMES`. FMI 2.0 and 3.0, co-simulation. Needs the
+extra "fmi", which is imported on use.
 """
 
 import math
@@ -22,7 +22,7 @@ from typing import Any
 from trailbrake.errors import DataError, DriverError, UsageError, suggest_names
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls, WheelTorque
-from trailbrake.state.command_values import VALUE_NAMES, CommandEdges
+from trailbrake.state.commands import VALUE_NAMES, CommandEdges
 from trailbrake.state.controls import MAX_CUSTOM_VALUES
 from trailbrake.state.signals import is_signal_name
 from trailbrake.state.tables import CONTROL_COLUMNS, STATE_COLUMNS, state_row

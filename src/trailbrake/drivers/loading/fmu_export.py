@@ -37,7 +37,7 @@ from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import Course
 from trailbrake.roles import Driver, Tunable
 from trailbrake.state import CarState, Controls, WheelState
-from trailbrake.state.command_values import VALUE_NAMES, values_from_command
+from trailbrake.state.commands import VALUE_NAMES, values_from_command
 from trailbrake.state.fields import Quantity, declared_quantities
 from trailbrake.state.signals import SignalValues, is_signal_name
 from trailbrake.state.tables import (

@@ -5,9 +5,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from trailbrake.analysis.drive_picture import draw_recording
+from trailbrake.analysis.lap_table import format_lap_time
 from trailbrake.car_contacts import CarContact
 from trailbrake.driving.loop.drive_loop import LoopResult, RequestPacer
 from trailbrake.driving.loop.supervisor import Supervisor
@@ -16,7 +19,6 @@ from trailbrake.driving.run import INTERRUPTED, CarWatch, DriveOutcome, drive_ca
 from trailbrake.driving.session.car_session import CarSession, make_recorder
 from trailbrake.driving.session.connection import Connection
 from trailbrake.driving.session.drive_inputs import CONTENTS, DriveContents
-from trailbrake.driving.session.drive_result import DriveResult
 from trailbrake.driving.session.drive_setup import DriveSetup, make_setup
 from trailbrake.driving.session.driver_choice import name_driver
 from trailbrake.driving.session.progress import DriveView, ProgressListener, make_listener
@@ -24,12 +26,51 @@ from trailbrake.driving.session.resolved_drive import ResolvedDrive, resolve_dri
 from trailbrake.driving.spec import DriveSpec, make_spec
 from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.json_types import JsonObject
+from trailbrake.pages.rendering import escape_html
 from trailbrake.planning.course import UnmappedCourse, has_plan
+from trailbrake.record import Recording
+from trailbrake.record.recording_reader import RecordedLaps
+from trailbrake.record.run_frame import Telemetry
 from trailbrake.roles import DrawsPlan, Driver, HandDriven, Plant, Tap
 from trailbrake.sims import registry
 from trailbrake.system.breakable_call import BreakableCall
 from trailbrake.system.processes import wait_for_threads
 from trailbrake.system.signals import handle_stop_signals
+
+
+class DriveResult(JsonObject):
+    """The summary of a drive; docs/cli.md has its keys."""
+
+    @cached_property
+    def recording(self) -> Recording:
+        """The recording; its `path` is the file."""
+        return Recording.open(self["recording"])
+
+    @property
+    def laps(self) -> RecordedLaps:
+        """The laps of the recording: `laps.best().telemetry()["speed"]`."""
+        return self.recording.laps
+
+    def to_pandas(self) -> Any:
+        """Return the recording as a DataFrame, as `trailbrake.load` does."""
+        return Telemetry(self.recording).to_pandas()
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{lap['number']}</td><td>{format_lap_time(lap['time_s'])}</td>"
+            f"<td>{'yes' if lap['valid'] else 'no'}</td></tr>"
+            for lap in self["laps"]
+        )
+        place = ", ".join(escape_html(str(self[key])) for key in ("driver", "car", "track") if self[key])
+        end = "" if self["ended"] == "done" else f"<p>{escape_html(str(self['ended']))}</p>"
+        try:
+            picture = draw_recording(self.recording)
+        except TrailbrakeError:  # moved away since
+            picture = ""
+        return (
+            f"<table><caption>{place}</caption><thead><tr><th>lap</th><th>time</th><th>valid</th></tr></thead>"
+            f"<tbody>{rows}</tbody></table>{end}{picture}<p>{escape_html(Path(self['recording']).name)}</p>"
+        )
 
 
 def drive(
@@ -229,7 +270,7 @@ def _write_report(recording: Path, listener: ProgressListener) -> str | None:
 
 def _write_driving_log(recording: Path, folder: Path, listener: ProgressListener) -> JsonObject | None:
     """Write the driving log out of the recording: nothing is written to many small files while the car drives."""
-    from trailbrake.record.driving_log_export import export_driving_log
+    from trailbrake.record.driving_log import export_driving_log
     from trailbrake.record.recording_reader import Recording
 
     try:

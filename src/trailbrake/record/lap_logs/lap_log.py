@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.record.lap_logs.channel_names import ChannelNames
+
 Array = NDArray[np.float64]
 
 SHORTEST_STEP = 1e-5  # s between samples
@@ -82,3 +84,28 @@ def parse_moment(text: str) -> float:
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         return math.nan
+
+
+@dataclass
+class LogWork:
+    """A log on its way to our columns, with what was decided."""
+
+    log: LapLog
+    where: str
+    names: ChannelNames
+    columns: dict[str, Array] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)  # as the log states them
+    labels: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+    def rename(self, column: str, name: str) -> str:
+        """Make another column of one; return the name."""
+        self.columns[name] = self.columns.pop(column)
+        self.units[name], self.labels[name] = self.units.pop(column), self.labels.pop(column)
+        return name
+
+    def leave_out(self, column: str, why: str) -> None:
+        """Take a column out, for a reason."""
+        self.left_out.append(f"{self.labels.get(column, column)}: {why}")
+        del self.columns[column]

@@ -12,8 +12,7 @@ import numpy as np
 
 from trailbrake.errors import DataError
 from trailbrake.record.lap_logs.channel_names import SI_UNITS, load_channel_names, plain_unit
-from trailbrake.record.lap_logs.lap_log import SHORTEST_STEP, Array, LapLog, LogChannel
-from trailbrake.record.lap_logs.log_work import LogWork
+from trailbrake.record.lap_logs.lap_log import SHORTEST_STEP, Array, LapLog, LogChannel, LogWork
 from trailbrake.record.lap_logs.motion_checks import check_motion, check_speed
 from trailbrake.tracks.geometry import choose_origin, project_places
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from trailbrake.errors import DataError
 from trailbrake.record.lap_logs.channel_names import SI_UNITS
-from trailbrake.record.lap_logs.lap_log import Array
-from trailbrake.record.lap_logs.log_work import LogWork
+from trailbrake.record.lap_logs.lap_log import Array, LogWork
 
 MIN_MOVING = 5.0  # m/s above which the speed along the path says something
 SPEED_TOLERANCE = 0.06  # relative error of the median speed along places

@@ -1,22 +1,23 @@
-"""Draws the plan in the game with the patch's debug lines: where to accelerate, where to brake, the way ahead.
+"""Lines in the game, by the patch's debug lines: the plan (accelerate, brake, the way ahead), and those of a driver.
 
-Source: protocol page assetto-custom-ai, section 2.6. The byte order of the colours is not known, so the colours
-are those that are the same in both: opaque green, magenta, grey and white.
+Source: protocol page assetto-custom-ai, section 2.6. The byte order of colours is not known. The plan's are the same in
+both: opaque green, magenta, grey, white. A driver's have Direct3D's usual one: red lowest, alpha highest.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.errors import WireError
 from trailbrake.planning.course import Course
-from trailbrake.sims.assetto import codec
+from trailbrake.sims.assetto import codec, spec
 from trailbrake.sims.assetto.axes import assetto_from_iso
-from trailbrake.sims.assetto.wire.debug_lines_writer import DebugLinesWriter
 from trailbrake.simulator_tools import Doors
-from trailbrake.state import CarState, Controls
+from trailbrake.state import CarState, Controls, DebugLine
 from trailbrake.tracks.road import RoadColumn
-from trailbrake.transport.shm import SharedMemory
+from trailbrake.transport.shm import SharedMemory, SharedPage
 
 WHITE, GREEN, MAGENTA, GREY = 0xFFFFFFFF, 0xFF00FF00, 0xFFFF00FF, 0xFF808080
 PREVIEW_S = 2.0  # s ahead of the car that are drawn white
@@ -88,3 +89,64 @@ class PlanDrawing:
     def close(self) -> None:
         """Remove the lines."""
         self._writer.close()
+
+
+def encode_line(line: DebugLine) -> codec.LineRecord:
+    """Return a line of the state in the wire's axes, opaque."""
+    red, green, blue = line.color >> 16 & 0xFF, line.color >> 8 & 0xFF, line.color & 0xFF
+    color = 0xFF000000 | blue << 16 | green << 8 | red
+    return codec.LineRecord(assetto_from_iso(line.start), assetto_from_iso(line.end), color)
+
+
+class DebugLinesWriter:
+    """Writes lines beside those of other writers, opens the page with the first ones, and removes its own at the end.
+
+    Args:
+        memory: where the pages are.
+    """
+
+    def __init__(self, memory: SharedMemory) -> None:
+        self._memory = memory
+        self._page: SharedPage | None = None
+        self._written: list[bytes] = []
+
+    def write_lines(self, lines: Sequence[codec.LineRecord]) -> None:
+        """Draw `lines` instead of this writer's last ones; none removes them. WireError above MAX_DEBUG_LINES.
+
+        Where the lines of several writers fill the page, the newest writer gets half of it; the first lines stay.
+        """
+        mine = _split_lines(codec.encode_debug_lines(lines))
+        if self._page is not None and not self._page.is_current():  # another program has removed it
+            self._page.close()
+            self._page = None
+        if self._page is None:
+            self._page = self._memory.create_page(spec.DEBUG_LINES, codec.DEBUG_SIZE)
+        others = self._read_other_lines(mine)
+        self._written = mine[: max(codec.MAX_DEBUG_LINES - len(others), codec.MAX_DEBUG_LINES // 2)]
+        drawn = [*others[: codec.MAX_DEBUG_LINES - len(self._written)], *self._written]
+        # The count last: a reader never counts lines that are not yet written.
+        self._page.write(b"".join(drawn), codec.LINE_COUNT_SIZE)
+        self._page.write(codec.encode_line_count(len(drawn)))
+
+    def _read_other_lines(self, mine: list[bytes]) -> list[bytes]:
+        """Return the lines on the page that are neither this writer's last ones nor among its next ones."""
+        assert self._page is not None
+        known = {*self._written, *mine}
+        return [line for line in _split_lines(self._page.read(codec.DEBUG_SIZE)) if line not in known]
+
+    def close(self) -> None:
+        """Remove this writer's lines, and the page if it did not exist before and no other writer draws."""
+        if self._page is not None:
+            self.write_lines(())
+            self._page.close(remove=self._page.created and not self._read_other_lines([]))
+            self._page = None
+
+
+def _split_lines(page: bytes) -> list[bytes]:
+    """Return the single lines of a page, encoded; none where it cannot be read."""
+    try:
+        count = len(codec.decode_debug_lines(page))
+    except WireError:
+        return []
+    starts = range(codec.LINE_COUNT_SIZE, codec.LINE_COUNT_SIZE + count * codec.LINE_SIZE, codec.LINE_SIZE)
+    return [page[start : start + codec.LINE_SIZE] for start in starts]

@@ -12,7 +12,7 @@ from trailbrake.errors import SimulatorError
 from trailbrake.planning.course import Course
 from trailbrake.roles import LastResort, LinkCounters
 from trailbrake.sims.assetto import codec, spec
-from trailbrake.sims.assetto.draw import PlanDrawing
+from trailbrake.sims.assetto.draw import DebugLinesWriter, PlanDrawing, encode_line
 from trailbrake.sims.assetto.install.lane_conversion import GroundHeight, find_ground_height
 from trailbrake.sims.assetto.signals import PageSignalReader
 from trailbrake.sims.assetto.wire import acpmf
@@ -21,7 +21,6 @@ from trailbrake.sims.assetto.wire.car_sampler import CarSampler
 from trailbrake.sims.assetto.wire.car_settings import CarSettings
 from trailbrake.sims.assetto.wire.classic_reader import ClassicPageReader, await_session
 from trailbrake.sims.assetto.wire.controls_encoder import ControlsEncoder, PaddleShifter, Teleporter
-from trailbrake.sims.assetto.wire.debug_lines_writer import DebugLinesWriter, encode_line
 from trailbrake.sims.assetto.wire.player_sampler import PLAYER, OtherCarReader
 from trailbrake.sims.assetto.wire.sim_state_writer import SimStateWriter
 from trailbrake.simulator_tools import Doors, Idle

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from trailbrake.errors import SimulatorError, WireError
+from trailbrake.errors import SimulatorError, UsageError, WireError
 from trailbrake.roles import LONGEST_LOSS_S, LinkCounters
 from trailbrake.sims.beamng import spec
-from trailbrake.sims.beamng.codec import NO_CUSTOM
+from trailbrake.sims.beamng.codec import NO_CHANGE_COMMAND, NO_CUSTOM, encode_command
 from trailbrake.sims.beamng.message_format import MessageFormat, find_accepted, find_supplied, make_message_format
 from trailbrake.sims.beamng.timing import PeriodCheck
 from trailbrake.simulator_tools import Doors, Idle
@@ -400,3 +400,49 @@ def _is_id(number: float) -> bool:
 
 def _print_note(text: str) -> None:
     print(f"beamng: {text}", file=sys.stderr, flush=True)
+
+
+class PassiveLink(Link):
+    """Only watches the car of a player or of the game's AI: `read` answers the message that it returns with no change.
+
+    Source: protocol page beamng-coupling, section 4: NaN leaves a control as it is. The simulator waits for an answer
+    to each message. The coupling serves one program, so that no other controller can drive at the same time.
+
+    Args:
+        options: addresses and timing.
+        doors: rendezvous folder in which both ends publish their ports; None = the ports in the options.
+        idle: lets time pass while `open` waits and returns the new `now`.
+
+    Raises:
+        UsageError: generation 2, whose commands have no value that leaves a control as it is.
+    """
+
+    ACCEPTS: frozenset[str] = frozenset()
+
+    def __init__(self, options: spec.LiveOptions, *, doors: Doors = None, idle: Idle | None = None) -> None:
+        if options.generation != 1:
+            raise UsageError("a contract's answers always set its controls, so its car cannot be watched",
+                             where="--contract", hint="drive with --watch")  # fmt: skip
+        super().__init__(options, doors=doors, idle=idle)
+
+    def read(self, now: float) -> CarState:
+        """Return the newest state, and answer its message; the phase is LOST after 0.25 s without one."""
+        is_new = self.has_new_sample()
+        state = super().read(now)
+        if is_new:
+            super().write(Controls())
+        return state
+
+    def _encode_reply(self, reply_id: float) -> bytes:
+        return encode_command(NO_CHANGE_COMMAND._replace(message_id=reply_id))
+
+    def write(self, controls: Controls) -> None:
+        """Send nothing: `read` has answered."""
+
+    def release(self) -> None:
+        """There is nothing to release: the last answer has changed no control."""
+
+
+def make_link(options: spec.LiveOptions, *, doors: Doors = None, idle: Idle | None = None) -> Link | PassiveLink:
+    """Return a link that drives, or one that watches where the options say so."""
+    return Link(options, doors=doors, idle=idle) if options.take else PassiveLink(options, doors=doors, idle=idle)
