@@ -11,15 +11,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trailbrake.analysis.corner_advice import (
-    PhaseLosses,
-    advise_corner,
-    advise_stretch,
+from trailbrake.analysis.corner_advice import PhaseLosses, advise_corner, advise_stretch
+from trailbrake.analysis.corner_figures import CornerFigures, find_slowing, measure_corner
+from trailbrake.analysis.corners import (
+    Corner,
+    find_corners,
+    find_line_corners,
     find_recorded_track,
+    set_zones,
+    space_evenly,
     title_corners,
 )
-from trailbrake.analysis.corner_figures import CornerFigures, find_slowing, measure_corner
-from trailbrake.analysis.corners import Corner, find_corners, find_line_corners, set_zones, space_evenly
 from trailbrake.analysis.lap_location import CommonLine, LocatedLap, choose_line, locate_laps
 from trailbrake.analysis.reference_line import Array
 from trailbrake.errors import DataError, UsageError

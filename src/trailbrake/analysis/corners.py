@@ -1,4 +1,4 @@
-"""Corners of a road, found in the curvature of a line, and the part of the lap that belongs to each."""
+"""Corners of a road, found in the curvature of a line, the part of the lap that belongs to each, and their names."""
 
 import math
 from collections.abc import Sequence
@@ -6,12 +6,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from trailbrake.analysis.lap_location import CommonLine
 from trailbrake.analysis.reference_line import Array, ReferenceLine
+from trailbrake.tracks.track import Track
+from trailbrake.tracks.track_library import load_track, track_names
 
 BEND_SHARE = 0.15  # of the road's sharp curvature (its 95th percentile) from which a stretch is a bend
 LEAST_TURN = math.radians(12.0)  # of a corner; less is a kink
 CURVATURE_STEP = 1.0  # m between the places at which the curvature is taken
 CURVATURE_WIDTH = 12.0  # m over which it is smoothed; a short road takes less
+NEAR_ROAD = 20.0  # m off the road beyond which a place is on another one
+NEAR_BEND = 30.0  # m before and behind a named bend that an apex may lie: transitions move it
 JOINED_SHARE = 0.35  # of a bend's length: two bends of one sign with less between them are one corner
 
 
@@ -131,3 +136,40 @@ def set_zones(corners: Sequence[Corner], borders: Sequence[float], length: float
     if first > 0.0:
         zones.insert(0, Corner(0, 0.0, 0.0, 0.5 * first, first, 0.0, first))
     return zones
+
+
+def find_recorded_track(name: object) -> Track | None:
+    """Return the track of the library that a recording names; None where it is none: files may have changed since."""
+    plain = str(name).partition("@")[0]
+    return load_track(plain) if plain in track_names() else None
+
+
+def title_corners(corners: Sequence[Corner], line: CommonLine, track: Track | None) -> list[Corner]:
+    """Return corners with the names of the track's bends; each name is given once, to the nearest corner.
+
+    Args:
+        corners: in driving order.
+        line: what their places are along.
+        track: None where it is not known.
+    """
+    if track is None or line.line is None or not track.bends:
+        return list(corners)
+    places = line.line
+    offers: list[tuple[float, int, str]] = []  # m from the middle of the bend, index of the corner, name
+    for index, corner in enumerate(corners):
+        if not corner.number:
+            continue
+        x, y = (float(np.interp(corner.apex, places.s, values)) for values in (places.x, places.y))
+        s, offset, _ = track.road.locate(x, y, -1)
+        if abs(offset) > NEAR_ROAD:
+            continue
+        offers.extend(
+            (abs(s - 0.5 * (bend.start + bend.end)), index, bend.name)
+            for bend in track.bends
+            if bend.start - NEAR_BEND <= s <= bend.end + NEAR_BEND
+        )
+    titles: dict[int, str] = {}
+    for _, index, name in sorted(offers):
+        if index not in titles and name not in titles.values():
+            titles[index] = name
+    return [replace(corner, title=titles.get(index, "")) for index, corner in enumerate(corners)]

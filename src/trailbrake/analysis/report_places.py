@@ -4,8 +4,7 @@ import base64
 
 import numpy as np
 
-from trailbrake.analysis.corner_advice import find_recorded_track, title_corners
-from trailbrake.analysis.corners import find_line_corners
+from trailbrake.analysis.corners import find_line_corners, find_recorded_track, title_corners
 from trailbrake.analysis.lap_location import choose_line
 from trailbrake.analysis.lap_traces import LapTraces
 from trailbrake.analysis.reference_line import Array

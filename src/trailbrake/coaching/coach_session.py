@@ -9,9 +9,9 @@ from functools import partial
 import numpy as np
 
 from trailbrake.analysis.comparison import DriveChoice, add_best_zones, find_zones, measure_zones
-from trailbrake.analysis.corner_advice import PhaseLosses, advise_corner, title_corners
+from trailbrake.analysis.corner_advice import PhaseLosses, advise_corner
 from trailbrake.analysis.corner_figures import CornerFigures, measure_corner
-from trailbrake.analysis.corners import Corner
+from trailbrake.analysis.corners import Corner, title_corners
 from trailbrake.analysis.lap_location import LocatedLap
 from trailbrake.analysis.reference_line import Array
 from trailbrake.coaching.corner_findings import (
