@@ -22,6 +22,7 @@ from trailbrake.driving.session.drive_session import drive
 from trailbrake.planning import course
 from trailbrake.record.recording_reader import Recording
 from trailbrake.state import Controls
+from trailbrake.tracks.track_library import load_track
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "drives.json"
 CASES = {  # driver, track, car: laps
@@ -98,6 +99,20 @@ def test_it_drives_as_it_did(driver, track, car, tmp_path):
     assert summary["best_s"] > LEAST_OVER_PREDICTION * summary["predicted_s"]
     assert differences(now, golden(driver, track, car)) == []
     assert share_in_which_stability_control_acts(summary["recording"], car) <= (0.005 if track == "pinegrove" else 0.0)
+
+
+@pytest.mark.parametrize("driver", ["line_track", "line_follow"])
+def test_the_car_that_spins_its_wheels_most_leaves_the_start_as_predicted(driver, tmp_path):
+    """A Formula 1 car without traction control took 1.3 s and 1.2 s longer for the first 100 m."""
+    flags = DriveFlags(driver=driver, track="pinegrove", car="f1", report=False, out=tmp_path, laps=0, seconds=5.5)
+    state = Recording.open(drive(flags.make_spec())["recording"]).state
+    way = np.concatenate([[0.0], np.cumsum(np.diff(state["time"]) * state["speed"][1:])])
+    took = np.interp(100.0, way, state["time"] - state["time"][0])
+    plan = course.Course(load_track("pinegrove"), load_car("f1"))
+    rows = int(100.0 / plan.line.spacing)
+    speeds = plan.profile_from_rest.speed[: rows + 1]
+    predicted = np.sum(2.0 * plan.line.spacing / (speeds[:-1] + speeds[1:]))
+    assert predicted < took < predicted + 0.5
 
 
 @pytest.mark.parametrize("name", ["STEER_GAIN", "SPEED_GAIN", "MARGIN"])

@@ -16,7 +16,7 @@ import math
 from copy import copy
 
 from trailbrake.cars.envelope import running_resistance
-from trailbrake.control.vehicle.drivetrain import DrivetrainInverse, GearRequester, upshift_speeds
+from trailbrake.control.vehicle.drivetrain import DrivetrainInverse, GearRequester, LaunchClutch, upshift_speeds
 from trailbrake.control.vehicle.slip_limit import HeldPedal, slip_limited_share, turn_in_share
 from trailbrake.drivers.parts.adaptive_plan import AdaptivePlan, Deviation
 from trailbrake.drivers.parts.axle_slip_meter import AxleSlipMeter
@@ -95,7 +95,7 @@ class Driver:
         self.angle = 0.0
         self.held_brake = HeldPedal()
         self.delay, self.slip_meter = DelayCompensation(car), AxleSlipMeter(car)
-        self.gears = GearRequester(upshift_speeds(car))
+        self.gears, self.launch = GearRequester(upshift_speeds(car)), LaunchClutch(car)
         self.masses = [car.effective_mass(gear) for gear in range(car.gearbox.top_gear + 1)]
         self.drag = running_resistance(car, self.limits.speeds)
         self.drivetrain = DrivetrainInverse(car)
@@ -138,14 +138,15 @@ class Driver:
         self.delay.add_command(self.angle)
         throttle, brake = self._limit_wheel_slip(state, *self._compute_pedals(ahead, here, acceleration, grip), dt)
         gear = None if state.gear is None else self.gears.choose(state.speed, state.gear, dt)
-        return Controls(steer=steer, throttle=throttle, brake=brake, gear=gear)
+        throttle, clutch = self.launch.hold(throttle, state, dt)
+        return Controls(steer=steer, throttle=throttle, brake=brake, clutch=clutch, gear=gear)
 
     def rehearse(self, state: CarState, dt: float) -> Controls:
         """Return what `act` would return, and leave the driver as it is."""
         rehearsed = copy(self)
         rehearsed.road_return, rehearsed.learns = self.road_return.copy(), False
         rehearsed.held_brake = copy(self.held_brake)
-        rehearsed.delay, rehearsed.gears = self.delay.copy(), copy(self.gears)
+        rehearsed.delay, rehearsed.gears, rehearsed.launch = self.delay.copy(), copy(self.gears), copy(self.launch)
         return rehearsed.act(state, dt)
 
     def export_memory(self) -> JsonObject:

@@ -15,7 +15,7 @@ from copy import copy
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.control.vehicle.drivetrain import GearRequester, upshift_speeds
+from trailbrake.control.vehicle.drivetrain import GearRequester, LaunchClutch, upshift_speeds
 from trailbrake.control.vehicle.line_tracking import (
     DEFAULT_GAINS,
     PlanColumn,
@@ -135,7 +135,7 @@ class Driver:
         self.edges = EdgeLearning(self.line.length, closed=self.line.closed)
         self.yaw_rate, self.contacts, self.blow_age = math.nan, math.nan, math.inf
         self.car, self.law_gains = tracked_car(car), np.array(DEFAULT_GAINS)
-        self.gears = GearRequester(upshift_speeds(car))
+        self.gears, self.launch = GearRequester(upshift_speeds(car)), LaunchClutch(car)
         self.full_steer_angle = car.full_steer_angle
         self.fill_rows = bind_entry(fill_rows, self.plan.table, self.sources, 0, ROWS_A_TICK)
         rest = TrackedMotion(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, (0.0, 0.0, 0.0, 0.0), 1)
@@ -186,18 +186,15 @@ class Driver:
         self.angle = command.steer
         self.delay.add_command(command.steer)
         gear = None if state.gear is None else self.gears.choose(state.speed, state.gear, dt)
-        return Controls(
-            steer=command.steer / self.full_steer_angle(state.speed),
-            throttle=command.throttle,
-            brake=command.brake,
-            gear=gear,
-        )
+        throttle, clutch = self.launch.hold(command.throttle, state, dt)
+        steer = command.steer / self.full_steer_angle(state.speed)
+        return Controls(steer=steer, throttle=throttle, brake=command.brake, clutch=clutch, gear=gear)
 
     def rehearse(self, state: CarState, dt: float) -> Controls:
         """Return what `act` would return, and leave the driver as it is."""
         rehearsed = copy(self)
         rehearsed.road_return, rehearsed.learns = self.road_return.copy(), False
-        rehearsed.delay, rehearsed.gears = self.delay.copy(), copy(self.gears)
+        rehearsed.delay, rehearsed.gears, rehearsed.launch = self.delay.copy(), copy(self.gears), copy(self.launch)
         return rehearsed.act(state, dt)
 
     def export_memory(self) -> JsonObject:

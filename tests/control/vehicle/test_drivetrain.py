@@ -9,15 +9,19 @@ from trailbrake.cars.car_library import car_names, load_car
 from trailbrake.cars.learned import Uncertainty
 from trailbrake.control.vehicle.drivetrain import (
     HYSTERESIS,
+    LAUNCH_SHARE,
+    LAUNCH_TIME,
     MOST_BALANCE,
     REV_MARGIN,
     SHIFT_PATIENCE,
     SHIFT_SLIP_TIME,
     DrivetrainInverse,
     GearRequester,
+    LaunchClutch,
     choose_gear,
     upshift_speeds,
 )
+from trailbrake.state import CarState
 from trailbrake.units import RPM
 from trailbrake.world.param_packing import engine_map, pack_car
 from trailbrake.world.row_layout import ParamRow, WorkRow
@@ -252,3 +256,36 @@ def test_the_rev_counter_counts_where_it_shows_more_than_the_road_does():
     assert pedals.pedals_for_force(3000.0, 2.0, 1, 0.0) == rolling  # an engine that says it stands
     fastest = car.engine.rpm[car.engine.torque.index(max(car.engine.torque))] * RPM
     assert pedals.pedals_for_force(3000.0, 2.0, 1, fastest)[0] < rolling[0]
+
+
+def at_start(rpm, wheel_speed=0.0, gear=1):
+    state = CarState(gear=gear, engine_speed=rpm * RPM)
+    for wheel in state.wheels:
+        wheel.angular_velocity = wheel_speed
+    return state
+
+
+def test_at_the_start_the_clutch_carries_what_the_throttle_is_to_give_from_nothing_up():
+    car = load_car("f1")
+    launch = LaunchClutch(car)
+    full, drag = DrivetrainInverse(car).engine_torques(5000.0 * RPM)
+    throttle, clutch = launch.hold(0.5, at_start(5000.0), 0.0)
+    assert (throttle, clutch) == (pytest.approx(drag / (full + drag)), 1.0)
+    held = [launch.hold(0.5, at_start(5000.0), 0.1 * LAUNCH_TIME) for _ in range(8)]
+    carried = [(1.0 - clutch) * car.gearbox.clutch_torque for _, clutch in held]
+    assert carried[:2] == pytest.approx([0.1 * full, 0.2 * full])
+    assert carried[-1] == carried[-2] == pytest.approx(LAUNCH_SHARE * (0.5 * (full + drag) - drag))
+    assert [throttle * (full + drag) - drag for throttle, _ in held] == pytest.approx(carried)
+    less = (1.0 - launch.hold(0.2, at_start(5000.0), 0.001)[1]) * car.gearbox.clutch_torque
+    assert less == pytest.approx(LAUNCH_SHARE * (0.2 * (full + drag) - drag)), "falls at once"
+
+
+@pytest.mark.parametrize(
+    ("name", "rpm", "slips", "gear"),
+    [("gt3", 5000.0, True, 1), ("kart", 5000.0, True, 1), ("f1", 5000.0, False, 1), ("f1", 5000.0, True, 2),
+     ("f1", math.nan, True, 1)],
+)  # fmt: skip
+def test_the_clutch_is_left_alone_where_it_does_not_slip_or_the_wheels_do_not_need_it(name, rpm, slips, gear):
+    car = load_car(name)
+    wheel_speed = 0.0 if slips else rpm * RPM / car.gearbox.overall_ratio(1)
+    assert LaunchClutch(car).hold(0.8, at_start(rpm, wheel_speed, gear), 0.1) == (0.8, 0.0)

@@ -22,12 +22,13 @@ from trailbrake.control.vehicle.line_tracking import (
 from trailbrake.tracks.frenet import RoadTable
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
+from trailbrake.units import RPM
 
 CAR = load_car("gt3")
-NUMBERS = tracked_car(CAR)
+NUMBERS = tracked_car(CAR)._replace(drag=0.0)
 SPEED = 40.0
 UNKNOWN_WHEELS = (math.nan,) * 4
-DRIVE_LIMITS = (2.0, 4.0, 1.0)  # m/s^2, at the plan's speed, SPEED_BELOW below it and at rest
+DRIVE_LIMITS = (2.0, 4.0, 3.0, 1.0)  # m/s^2, at the plan's speed, SPEED_BELOW below it, at half of that and at rest
 
 
 def straight_plan():
@@ -40,7 +41,8 @@ def straight_plan():
     table = np.zeros((len(x), len(PlanColumn)))
     table[:, PlanColumn.SPEED] = SPEED
     table[:, PlanColumn.DRIVE_LIMIT], table[:, PlanColumn.BRAKE_LIMIT] = DRIVE_LIMITS[0], 14.0
-    table[:, PlanColumn.DRIVE_LIMIT_BELOW], table[:, PlanColumn.LAUNCH_LIMIT] = DRIVE_LIMITS[1:]
+    limits = PlanColumn.DRIVE_LIMIT_BELOW, PlanColumn.DRIVE_LIMIT_HALF, PlanColumn.LAUNCH_LIMIT
+    table[:, limits] = DRIVE_LIMITS[1:]
     return TrackingPlan(RoadTable(road.table, road.spacing, False), table)
 
 
@@ -117,8 +119,9 @@ def test_the_pedals_are_those_of_the_drivetrain_s_inverse():
     [
         (1.5, 3.0),
         (SPEED_BELOW, 4.0),
-        (0.5 * (SPEED - SPEED_BELOW) + SPEED_BELOW, 1.75),  # half of the speed there: a quarter of the downforce
-        (SPEED - 2.0, 1.0 + 3.0 * (2.0 / (SPEED - SPEED_BELOW)) ** 2),
+        (0.3 * (SPEED - SPEED_BELOW) + SPEED_BELOW, 3.0 + (4.0 * 0.7**2 - 1.0) / 3.0),
+        (0.5 * (SPEED - SPEED_BELOW) + SPEED_BELOW, 3.0),
+        (SPEED - 2.0, 1.0 + 2.0 * (4.0 / (SPEED - SPEED_BELOW)) ** 2),
     ],
 )
 def test_the_tyres_have_more_left_a_little_below_the_plan_and_less_at_rest(slower, limit):
@@ -127,6 +130,20 @@ def test_the_tyres_have_more_left_a_little_below_the_plan_and_less_at_rest(slowe
     expected = DrivetrainInverse(CAR).pedals_for_force(force, speed, gear)
     assert 0.05 < expected[0] < 1.0
     assert track(speed=speed, gear=gear).throttle == pytest.approx(expected[0], abs=0.01)
+
+
+def test_a_car_far_below_the_plan_is_not_driven_against_the_air_at_the_plan_s_speed():
+    """At the start it spun the wheels: a third more than the tyres of a Formula 1 car carry."""
+    plan, car = straight_plan(), tracked_car(CAR)
+    plan.table[:, PlanColumn.RESISTANCE] = car.drag * SPEED**2
+    for speed, gear, felt in ((SPEED - 0.5 * SPEED_BELOW, 3, SPEED), (2.0, 1, 2.0 + SPEED_BELOW)):
+        motion = TrackedMotion(200.0, 0.0, 0.0, speed, 0.0, 0.0, math.nan, UNKNOWN_WHEELS, gear)
+        found = TrackingCommand(*track_line(plan, car, motion, np.array(DEFAULT_GAINS), TrackingAim(-1, 1.0)))
+        engine_speed = max(CAR.engine_speed(speed, gear), CAR.engine.idle_rpm * RPM)
+        full, drag = DrivetrainInverse(CAR).engine_torques(engine_speed)
+        torque = (found.throttle - track(speed=speed, gear=gear).throttle) * (full + drag)
+        force = torque * CAR.gearbox.overall_ratio(gear) * CAR.gearbox.efficiency / CAR.driven_radius
+        assert force == pytest.approx(car.drag * felt**2, rel=0.02)
 
 
 def test_the_throttle_is_open_where_the_engine_limits_the_plan():

@@ -53,6 +53,7 @@ def test_a_slower_car_has_more_grip_left_in_a_bend_and_a_standing_one_no_downfor
     table = build_tracking_plan(given).table
     bend = int(np.argmax(np.abs(given.line.table[:, RoadColumn.CURVATURE])))
     assert table[bend, PlanColumn.DRIVE_LIMIT_BELOW] > table[bend, PlanColumn.DRIVE_LIMIT] + 1.0
+    assert table[bend, PlanColumn.DRIVE_LIMIT_HALF] > table[bend, PlanColumn.DRIVE_LIMIT_BELOW] + 1.0
     fast = int(np.argmax(given.speed))
     assert table[fast, PlanColumn.LAUNCH_LIMIT] < table[fast, PlanColumn.DRIVE_LIMIT]
     assert np.ptp(table[:, PlanColumn.LAUNCH_LIMIT]) < 0.2 * table[fast, PlanColumn.LAUNCH_LIMIT]

@@ -7,12 +7,16 @@ import math
 from collections.abc import Sequence
 
 from trailbrake.cars.params import CarParams
-from trailbrake.units import NORMAL_95
+from trailbrake.state import CarState
+from trailbrake.units import NORMAL_95, G
 
 REV_MARGIN = 0.985  # share of the limiter at which the next gear is chosen even if this one pulls harder
 HYSTERESIS = 0.93  # share of the up-shift speed at which the lower gear is chosen again
 SHIFT_SLIP_TIME = 0.3  # s after a gear is reported, for which the driven wheels still slip by the shift
 SHIFT_PATIENCE = 0.6  # s, for which a gear that was requested may take to be engaged: delay of the controls and shift
+CLUTCH_SLIP = 1.02  # engine speed over that of the wheels in the gear, from which the clutch slips
+LAUNCH_SHARE = 0.73  # of the torque that is wanted: a slipping clutch turns no engine, and the rear's load comes late
+LAUNCH_TIME = 0.3  # s, over which the torque grows to all of the engine's: a sudden one tears the tyres off
 MOST_BALANCE = 0.25  # throttle beside the brake: more is no engine's drag, but an error of the car's file
 
 
@@ -124,3 +128,38 @@ class DrivetrainInverse:
         if force <= 0.0:
             throttle = min(self._balance_share * throttle, MOST_BALANCE)
         return throttle, min(max(-force, 0.0) / self._car.full_brake_force, 1.0)
+
+
+class LaunchClutch:
+    """The clutch of a car that could spin its wheels at the start, and has no traction control.
+
+    An automatic clutch closes by engine speed: it gives the wheels the spin of the engine as well, and they slide, most
+    when the throttle is released. Held here, it carries no more than the throttle is to give.
+
+    Args:
+        car: with its gearbox.
+    """
+
+    def __init__(self, car: CarParams) -> None:
+        share, box = car.drive.front_share, car.gearbox
+        self._shares = 0.5 * share, 0.5 * (1.0 - share)
+        self._ratio, self._carried = box.overall_ratio(1), box.clutch_torque
+        self._engine = DrivetrainInverse(car)
+        force = max(car.engine.torque) * self._ratio * box.efficiency / car.driven_radius
+        self._is_needed = not car.brakes.tc and force > car.body.mass * G * max(car.tyre_front.mu_x, car.tyre_rear.mu_x)
+
+        self._torque = 0.0  # N m, at the clutch
+
+    def hold(self, throttle: float, state: CarState, dt: float) -> tuple[float, float]:
+        """Return the throttle and the clutch pedal, 0..1; while the clutch does not slip, the throttle and 0."""
+        wheels, engine_speed = state.wheels, state.engine_speed
+        front, rear = self._shares
+        turning = front * (wheels[0].angular_velocity + wheels[1].angular_velocity)
+        turning += rear * (wheels[2].angular_velocity + wheels[3].angular_velocity)
+        if not (self._is_needed and state.gear == 1 and engine_speed > CLUTCH_SLIP * turning * self._ratio):
+            self._torque = 0.0
+            return throttle, 0.0
+        full, drag = self._engine.engine_torques(engine_speed)
+        wanted = LAUNCH_SHARE * max(throttle * (full + drag) - drag, 0.0)
+        self._torque = torque = min(wanted, self._torque + full / LAUNCH_TIME * dt)
+        return (torque + drag) / (full + drag), max(1.0 - torque / self._carried, 0.0)

@@ -55,6 +55,7 @@ class PlanColumn(IntEnum):
     LEARNED_STEER = 11  # rad, that laps have found missing in STEER
     LEARNED_SIDESLIP = 12  # rad, the same in SIDESLIP
     OFFSET = 13  # m, left of the line, that is aimed at
+    DRIVE_LIMIT_HALF = 14  # m/s^2, DRIVE_LIMIT at half the speed of DRIVE_LIMIT_BELOW
 
 
 class TrackingPlan(NamedTuple):
@@ -131,6 +132,7 @@ class TrackedCar(NamedTuple):
         ratios: (gears + 1,) engine speed over wheel speed.
         efficiency: of the drivetrain.
         masses: (gears + 1,) kg, that a force at the wheels accelerates.
+        drag: N s^2/m^2, of the air, over the speed squared.
         upshifts: (gears - 1,) m/s, speeds at which the next gear is the better one.
         torques: (2, TORQUE_POINTS) N m, at full throttle and of the engine's drag.
         torque_step: rad/s, between the points.
@@ -151,6 +153,7 @@ class TrackedCar(NamedTuple):
     ratios: Array
     efficiency: float
     masses: Array
+    drag: float
     upshifts: Array
     torques: Array
     torque_step: float
@@ -221,6 +224,7 @@ def tracked_car(car: CarParams) -> TrackedCar:
         ratios=np.array([car.gearbox.overall_ratio(gear) for gear in gears]),
         efficiency=car.gearbox.efficiency,
         masses=np.array([car.effective_mass(gear) for gear in gears]),
+        drag=0.5 * car.aero.air_density * car.aero.drag_area,
         upshifts=np.array(upshift_speeds(car), np.float64),
         torques=np.array(torques),
         torque_step=top / (TORQUE_POINTS - 1),
@@ -368,14 +372,18 @@ def _drive_limit(plan: TrackingPlan, s: float, speed: float, error: float) -> fl
     """Return the largest acceleration (m/s^2) that the tyres allow at `speed`, `error` below the plan's (m/s).
 
     A car that is a little slower than planned needs less side force, so that the tyres have more left to bring it back.
-    One that is much slower has less downforce, which grows with the square of the speed.
+    One that is much slower has less downforce, and needs less of its grip for the bend: both go with the square of the
+    speed.
     """
     limit_below = _plan_at(plan, s, PlanColumn.DRIVE_LIMIT_BELOW)
     if error < SPEED_BELOW:
         below = max(error / SPEED_BELOW, 0.0)
         return (1.0 - below) * _plan_at(plan, s, PlanColumn.DRIVE_LIMIT) + below * limit_below
-    share = (speed / max(speed + error - SPEED_BELOW, MIN_SPEED)) ** 2
-    limit: float = share * limit_below + (1.0 - share) * _plan_at(plan, s, PlanColumn.LAUNCH_LIMIT)
+    limit_half = _plan_at(plan, s, PlanColumn.DRIVE_LIMIT_HALF)
+    share = (2.0 * speed / max(speed + error - SPEED_BELOW, MIN_SPEED)) ** 2  # 1 at half the speed, 4 at the speed
+    if share > 1.0:
+        return limit_half + (share - 1.0) / 3.0 * (limit_below - limit_half)
+    limit: float = share * limit_half + (1.0 - share) * _plan_at(plan, s, PlanColumn.LAUNCH_LIMIT)
     return limit
 
 
@@ -417,6 +425,8 @@ def track_line(
     # Part of a steered wheel's cornering force points backwards.
     scrub = car.front_mass * abs(speed * motion.yaw_rate * angle)
     hold = _plan_at(plan, s, PlanColumn.RESISTANCE) + scrub
+    if error > SPEED_BELOW:  # far below the plan the air holds less than there: its force would spin the wheels
+        hold -= car.drag * ((speed + error) ** 2 - (speed + SPEED_BELOW) ** 2)
     force = car.masses[gear] * acceleration + (hold if hold < 0.0 else hold * drive_kept)
     throttle, brake = _pedals_for_force(car, motion, force, gear)
     throttle, brake = _slip_limited_pedals(car, motion, throttle, brake)

@@ -125,7 +125,9 @@ def fill_rows(table: Array, sources: PlanSources, first: int, count: int) -> Non
         table[i, PlanColumn.STEER], table[i, PlanColumn.SIDESLIP] = steer, sideslip
         table[i, PlanColumn.YAW_RATE] = v * shape.curvature - sideslip_rate
         table[i, PlanColumn.DRIVE_LIMIT], table[i, PlanColumn.BRAKE_LIMIT] = drive, brake
-        table[i, PlanColumn.DRIVE_LIMIT_BELOW] = _traction_limit(max(v - SPEED_BELOW, 0.0), shape, limits)
+        below = max(v - SPEED_BELOW, 0.0)
+        table[i, PlanColumn.DRIVE_LIMIT_BELOW] = _traction_limit(below, shape, limits)
+        table[i, PlanColumn.DRIVE_LIMIT_HALF] = _traction_limit(0.5 * below, shape, limits)
         table[i, PlanColumn.ENGINE_LIMITED] = 1.0 if is_limited else 0.0
         table[i, PlanColumn.LAUNCH_LIMIT] = _traction_limit(0.0, shape, limits)
         table[i, PlanColumn.RESISTANCE] = hold
