@@ -4,10 +4,13 @@
 each cell without a habit and with three of those of habit_driver.py, six laps each, into build/experiments; every
 fifth cell through Assetto Corsa's wire, with short shifts: Forza's cars shift by themselves. `measure SEED CELLS`
 coaches every drive and prints the table: what a habit costs is the difference of its drive from that without it.
+`limits SEED CELLS` compares the limit lap of each cell's drive without a habit with what `line_track` drives in the true
+car, once from the whole recording and once from its places and speeds alone, ten a second.
 """
 
 import argparse
 import json
+import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,8 +23,9 @@ from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.coaching.coach_session import CoachReport, coach_laps
 from trailbrake.coaching.corner_findings import Habit
 from trailbrake.coaching.options import CoachOptions
+from trailbrake.driving.drive_files import open_drive
 from trailbrake.driving.session.drive_session import drive
-from trailbrake.errors import TrailbrakeError
+from trailbrake.errors import DataError, TrailbrakeError
 from trailbrake.planning.course import Course
 from trailbrake.record.recording_reader import Recording
 from trailbrake.tracks.track_library import load_track
@@ -164,6 +168,39 @@ def is_right(case: Case, first: Habit) -> bool:
     return own.min_speed < expected.min_speed or own.exit_speed < expected.exit_speed
 
 
+def measure_limits(case: Case) -> list[dict[str, Any]]:
+    """Return a row for each source of the laps of a case: the limit that is said, and the true one."""
+    if case.recording is None:
+        return []
+    rows: list[dict[str, Any]] = []
+    true = math.nan
+    for source, path in (("true", case.recording), ("recording", case.recording), ("gps", write_gps(case.recording))):
+        options = CoachOptions(track=case.track, car=case.car if source == "true" else "")
+        report = coach_laps([DriveChoice(open_drive(path), source)], options)
+        if report.limit is None:
+            raise DataError("no limit", where=f"{case.folder} {source}", got="; ".join(report.notes))
+        limit = report.limit
+        if source == "true":
+            true = limit.time_s
+            continue
+        rows.append({
+            "car": case.car, "track": case.track, "pace": case.pace, "source": source, "best": report.best_s,
+            "true": true, "limit": limit.time_s, "least": limit.least_s, "most": limit.most_s,
+            "holds": limit.least_s <= true <= limit.most_s, "made_by": limit.made_by,
+        })  # fmt: skip
+    return rows
+
+
+def write_gps(recording: Path) -> Path:
+    """Write a recording's places and speeds as a GPS receiver of 10 Hz has them, and return the file."""
+    opened, path = Recording.open(recording), recording.with_suffix(".csv")
+    names = ("time", "x", "y", "z", "speed", "lap")
+    rows = np.column_stack([opened.state[name] for name in names])
+    rows = rows[np.unique(np.searchsorted(rows[:, 0], np.arange(rows[0, 0], rows[-1, 0], 0.1)))]
+    np.savetxt(path, rows, "%.4f", ",", header="time [s],x [m],y [m],z [m],speed [m/s],lap", comments="")
+    return path
+
+
 def print_table(rows: list[dict[str, Any]]) -> None:
     """Print the counts by habit."""
     print("| habit | drives | that count | named first | cost near | right advice |\n|---|---|---|---|---|---|")
@@ -179,7 +216,7 @@ def print_table(rows: list[dict[str, Any]]) -> None:
 def main() -> None:
     """Do what the command line says."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument("what", choices=("drive", "measure"))
+    parser.add_argument("what", choices=("drive", "measure", "limits"))
     parser.add_argument("seed", type=int)
     parser.add_argument("cells", type=int)
     given = parser.parse_args()
@@ -190,12 +227,13 @@ def main() -> None:
                 for case in cell:
                     drive_case(case)
             else:
-                rows += measure_cell(cell)
-                for row in rows[-len(cell) :]:
+                found = measure_cell(cell) if given.what == "measure" else measure_limits(cell[0])
+                rows += found
+                for row in found:
                     print(json.dumps(row, default=float), flush=True)
         except TrailbrakeError as error:
             print(cell[0], error, flush=True)
-    if rows:
+    if rows and given.what == "measure":
         print_table(rows)
 
 

@@ -43,6 +43,15 @@ def test_the_laps_and_the_limit_are_in_the_charts(report):
     assert len(data["laps"][-1]["speed"]) == data["count"]
 
 
+def test_laps_of_several_recordings_are_told_apart_by_what_differs_in_their_names(report):
+    drive = report.chosen.drives[0]
+    drives = tuple(replace(drive, label=f"kartwerk_my kart_{date}-{time}") for date, time in ((20, 1), (20, 2)))
+    page = render_coach_page(replace(report, chosen=replace(report.chosen, drives=drives)))
+    names = [lap["name"] for lap in json.loads(page.split('id="data">')[1].split("</script>")[0])["laps"]]
+    assert all(re.match(r"20-1, lap \d", name) for name in names[:-1])
+    assert len(names) > 2
+
+
 def test_the_page_says_how_to_see_the_limit_car_in_three_dimensions(report):
     assert "<code>trailbrake replay a.mcap --watch --open --coach</code>" in render_coach_page(report)
     assert "<code>" not in render_coach_page(replace(report, limit=None, gaps=()))

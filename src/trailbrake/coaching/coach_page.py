@@ -6,6 +6,8 @@ escaped here or set as text by the script, never as markup.
 
 import json
 import math
+import os
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -131,8 +133,8 @@ def _make_comparison(report: CoachReport) -> Comparison:
     best = report.best_lap
     newest = [lap for lap in report.chosen.laps if lap is not best][-(MOST_LAPS - 1) :]
     laps, drives = [best, *newest], list(report.chosen.drives)
-    if len(drives) == 1:
-        drives = [replace(drives[0], label="you")]
+    shared = re.split("[^_ ]*$", os.path.commonprefix([drive.label for drive in drives]))[0]  # whole words of all names
+    drives = [replace(drive, label=drive.label.removeprefix(shared) if len(drives) > 1 else "you") for drive in drives]
     if report.limit is not None:
         limit = replace(report.limit.lap, source=len(drives), number=0)
         if not report.limit.is_driven:
