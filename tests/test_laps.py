@@ -147,21 +147,6 @@ def test_a_car_at_rest_may_rock_on_the_line():
     assert timer.laps == []
 
 
-def test_a_lap_begun_far_from_the_line_does_not_count():
-    timer = LapTimer(LENGTH, True)
-    laps = drive(timer, steady(50.0, 31.0, start=500.0))
-    assert [lap.valid for lap in laps] == [False, True]
-    assert laps[0].invalid_reason == "begun away from the line"
-
-
-def test_a_miniature_track_shorter_than_the_window_of_the_start_counts_its_first_lap():
-    timer = LapTimer(50.0, True)
-    records = [timer.update(0.1 * k, 0.2 * k) for k in range(260)]
-    (lap,) = [record for record in records if record is not None]
-    assert lap.valid
-    assert lap.time_s == pytest.approx(25.0)
-
-
 def test_an_open_road_is_one_lap_and_then_over():
     timer = LapTimer(LENGTH, False)
     laps = drive(timer, steady(40.0, 40.0, start=-4.0))
@@ -207,11 +192,6 @@ def test_nonsense_never_breaks_the_timer(ticks):
             timer.update(now, s, wheels, contacts)
             assert 0.0 <= timer.progress <= 1.0
             assert all(lap.time_s >= 0.0 for lap in timer.laps)
-
-
-def test_wrong_use_is_refused():
-    with pytest.raises(ValueError, match="LapTimer"):
-        LapTimer(0.0, True)
 
 
 def test_a_tick_is_cheap():

@@ -30,10 +30,10 @@ CASES = {
     "state": RaceOptions(ends=(FAST,), limit=0.006, **QUICK),
     "parts": RaceOptions(
         observe=("motion", "tyres", "wheels_on_track", "bends", "edges", "plan", "line"),
-        track=("pinegrove", "hartmoor"),
+        track=("pinegrove", "lakeside"),
         rewards=("progress", "time", "smooth_steer", "smooth_pedals", "off_track"), ends=(FAST,), **QUICK,
     ),
-    "scan": RaceOptions(observe=("motion", "asked", "scan64"), track=("pinegrove", "serpent_pass"), ends=(FAST,),
+    "scan": RaceOptions(observe=("motion", "asked", "scan64"), track=("pinegrove", "proving_ground"), ends=(FAST,),
                         **QUICK),
     "varied": RaceOptions(
         vary=Vary(mass=(0.9, 1.2), grip=(0.8, 1.1), stiffness=(0.8, 1.25), delay=3, noise=(0.01, 0.02)),

@@ -70,62 +70,6 @@ def test_a_field_that_is_not_supplied_is_not_judged():
     assert check.accept_state(state(2, yaw=1e9, y=math.inf))
 
 
-def test_a_field_that_is_declared_and_never_filled_is_not_judged():
-    check, rejected = make_check()
-    for number in range(2 * DISCOVERY_SAMPLES):
-        assert check.accept_state(state(number, yaw_rate=math.nan))
-    assert check.accept_state(state(2 * DISCOVERY_SAMPLES))
-    assert check.accept_state(state(2 * DISCOVERY_SAMPLES + 1, yaw_rate=math.nan))
-    assert not rejected
-
-
-def test_a_field_that_is_filled_after_some_samples_is_judged_from_then_on():
-    check, _ = make_check()
-    assert check.accept_state(state(1, yaw=math.nan))
-    assert check.accept_state(state(2))
-    assert not check.accept_state(state(3, yaw=math.nan))
-
-
-@pytest.mark.parametrize(
-    ("step", "speed", "accepted"),
-    [
-        (0.0, 0.0, True),
-        (4.9, 0.0, True),  # the margin
-        (5.1, 0.0, False),
-        (14.0, 50.0, True),  # and 0.1 s at twice the speed
-        (16.0, 50.0, False),
-    ],
-)
-def test_how_far_a_car_may_move_between_two_samples(step, speed, accepted):
-    check, _ = make_check()
-    check.accept_state(state(1, speed=speed))
-    assert check.accept_state(state(2, x=1.0 + step, speed=speed)) is accepted
-
-
-def test_over_a_gap_it_may_move_as_far_as_it_goes():
-    check, _ = make_check()
-    check.accept_state(state(1, speed=30.0))
-    assert check.accept_state(state(1 + 5.0 / PERIOD, x=300.0, speed=60.0))
-
-
-def test_a_collision_is_one_sample_late_at_most():
-    check, rejected = make_check()
-    check.accept_state(state(1, speed=30.0))
-    assert not check.accept_state(state(2, speed=0.0))
-    assert check.accept_state(state(3, speed=0.0))
-    assert not rejected
-
-
-def test_held_samples_that_nothing_confirms_are_rejected():
-    check, rejected = make_check()
-    check.accept_state(state(1))
-    for number, place in enumerate((1e3, -7e4, 3e6, 8e2)):
-        assert not check.accept_state(state(2 + number, x=place))
-    assert len(rejected) == 3  # and the newest is held
-    assert check.accept_state(state(6))
-    assert len(rejected) == 4
-
-
 def test_garbage_after_a_held_sample_is_no_confirmation():
     check, rejected = make_check()
     check.accept_state(state(1))

@@ -58,13 +58,6 @@ def test_what_a_car_may_not_have_is_left_alone_or_kept_within_its_range():
     assert supervisor.counters.clamped == 1
 
 
-def test_an_infinite_torque_is_refused():
-    supervisor = Supervisor()
-    wheels = (WheelTorque(), WheelTorque(), WheelTorque(math.inf), WheelTorque())
-    assert supervisor.limit_controls(Controls(throttle=1.0, wheels=wheels), 0.0) == Controls(brake=1.0)
-    assert supervisor.counters.rejected == 1
-
-
 def test_steer_moves_no_faster_than_it_may():
     supervisor = Supervisor()
     supervisor.limit_controls(Controls(steer=0.0), 0.0)
@@ -92,21 +85,6 @@ def test_what_is_not_finite_is_replaced_by_the_last_good(name, bad):
     assert supervisor.stop_reason == ""
 
 
-def test_before_the_first_good_answer_the_brake_is_on():
-    assert Supervisor().limit_controls(Controls(throttle=math.nan), 0.0) == Controls(brake=1.0)
-
-
-def test_a_driver_that_goes_on_answering_nan_is_stopped_after_a_quarter_second():
-    supervisor = Supervisor()
-    bad = Controls(steer=math.nan)
-    ticks = 0
-    while not supervisor.stop_reason:
-        supervisor.limit_controls(bad, PERIOD)
-        ticks += 1
-    assert ticks * PERIOD == pytest.approx(BAD_CONTROLS_LIMIT_S, abs=2.0 * PERIOD)
-    assert "NaN" in supervisor.stop_reason
-
-
 def test_a_good_answer_forgives_the_bad_ones():
     supervisor = Supervisor()
     for _ in range(10):
@@ -114,20 +92,6 @@ def test_a_good_answer_forgives_the_bad_ones():
             supervisor.limit_controls(Controls(brake=math.inf), PERIOD)
         supervisor.limit_controls(Controls(), PERIOD)
     assert supervisor.stop_reason == ""
-
-
-@pytest.mark.parametrize("given", [Controls(steer=None), Controls(gear="second"), Controls(gear=math.nan)])
-def test_what_is_no_number_raises(given):
-    with pytest.raises((TypeError, ValueError)):
-        Supervisor().limit_controls(given, 0.0)
-
-
-def test_a_safe_stop_holds_the_steer_and_brakes_below_the_limit():
-    supervisor = Supervisor()
-    supervisor.limit_controls(Controls(steer=0.2, throttle=1.0, gear=4), 0.0)
-    assert supervisor.safe_stop_controls(state(speed=30.0)) == Controls(steer=0.2, brake=STOP_BRAKE, gear=4)
-    assert supervisor.safe_stop_controls(state(speed=math.nan)).brake == STOP_BRAKE
-    assert supervisor.safe_stop_controls(state(speed=0.1)).brake == 1.0
 
 
 def test_a_wire_that_is_lost_from_the_beginning_is_an_episode():
@@ -157,7 +121,7 @@ def test_the_limits_are_those_of_the_documents():
     assert SupervisorCounters() == SupervisorCounters(0, 0, 0, 0, 0)
 
 
-@pytest.mark.parametrize(("speed", "brake"), [(0.5, STOP_BRAKE), (0.499, 1.0), (-1.0, 1.0)])
+@pytest.mark.parametrize(("speed", "brake"), [(0.5, STOP_BRAKE), (0.499, 1.0), (-1.0, 1.0), (math.nan, STOP_BRAKE)])
 def test_a_car_that_stands_is_held(speed, brake):
     assert Supervisor().safe_stop_controls(state(speed=speed)).brake == brake
 
@@ -201,7 +165,8 @@ def test_free_values_become_numbers_and_none_of_them_may_be_infinite():
 @pytest.mark.parametrize("torque", [WheelTorque(math.inf, 0.0), WheelTorque(0.0, -math.inf)])
 def test_an_infinite_torque_of_either_kind_is_refused(torque):
     supervisor = Supervisor()
-    supervisor.limit_controls(Controls(wheels=(WheelTorque(), torque, WheelTorque(), WheelTorque())), 0.0)
+    wheels = (WheelTorque(), torque, WheelTorque(), WheelTorque())
+    assert supervisor.limit_controls(Controls(throttle=1.0, wheels=wheels), 0.0) == Controls(brake=1.0)
     assert supervisor.counters.rejected == 1
 
 
@@ -251,6 +216,7 @@ def leave(state, dt):
      (lambda state: None, r"the driver raised TypeError: .*positional argument.*"),
      (lambda state, dt: Controls(steer=None), r"the driver answered what is no number: steer=None"),
      (lambda state, dt: Controls(gear="second"), r"the driver answered what is no number: gear='second'"),
+     (lambda state, dt: Controls(gear=math.nan), r"the driver answered what is no number: .*"),
      (lambda state, dt: Controls(custom=(1.0, "x")), r"the driver answered what is no number: custom='x'"),
      (lambda state, dt: Controls(wheels=(WheelTorque(), 5, WheelTorque(), WheelTorque())),
       r"the driver answered what is no number: wheels=5"),

@@ -168,16 +168,6 @@ def test_the_recording_and_the_report_hold_the_drive(lap):
     assert "Kartwerk".lower() in page.lower()
 
 
-def test_the_same_seed_twice_is_the_same_drive(tmp_path):
-    a, b = (drive(replace(SHORT, out=tmp_path / name).make_spec()) for name in "ab")
-    first, second = (Recording.open(s["recording"]) for s in (a, b))
-    assert len(first) == len(second) == a["loop"]["ticks"]
-    for columns in ("state", "controls"):
-        one, two = getattr(first, columns), getattr(second, columns)
-        for name in one:
-            assert one[name].tobytes() == two[name].tobytes(), name
-
-
 def test_seconds_end_a_drive(tmp_path):
     summary = drive(replace(SHORT, seconds=1.5, out=tmp_path).make_spec())
     assert (summary["ended"], summary["laps"], summary["best_s"], summary["report"]) == ("done", [], None, None)
@@ -188,12 +178,13 @@ def test_an_open_road_ends_after_one_run_however_many_laps(tmp_path):
     (tmp_path / "road.toml").write_text(
         "closed = false\n[[segment]]\nstraight = 120\n[[segment]]\nradius = 80\nturn = 60\n[[segment]]\nstraight = 90\n"
     )
-    options = DriveFlags(track=str(tmp_path / "road.toml"), car="hatchback", out=tmp_path, report=False, seconds=60.0)
+    options = DriveFlags(sim="forza", track=str(tmp_path / "road.toml"), car="hatchback", out=tmp_path, report=False,
+                         seconds=60.0)  # fmt: skip
     for laps in (3, 0):
         summary = drive(replace(options, laps=laps).make_spec())
         assert summary["ended"] == "done"
         assert [lap["valid"] for lap in summary["laps"]] == [True]
-        assert summary["loop"]["ticks"] < 30 * 333
+        assert summary["loop"]["ticks"] < 30 * 60
         assert summary["contacts"] == 0
 
 
@@ -208,32 +199,12 @@ def test_a_driver_that_needs_what_the_simulator_has_not_is_refused_before_anythi
     assert not (tmp_path / "out").exists()
 
 
-def test_nan_stops_the_car_and_says_so(own, tmp_path):
-    driver = own("bad = state.time > 2.0\nreturn Controls(throttle=float('nan') if bad else 0.5)")
-    summary = drive(replace(SHORT, driver=driver, seconds=0, out=tmp_path, report=False).make_spec())
-    assert summary["ended"] == "the driver answers NaN or infinite controls"
-    assert summary["supervisor"]["rejected"] == pytest.approx(0.25 * 333, abs=3)
-    state = Recording.open(summary["recording"]).state
-    assert state["speed"].max() > 5.0
-    assert state["speed"][-1] < 0.3
-
-
-@pytest.mark.parametrize(
-    ("body", "said"),
-    [
-        (
-            "return 1 / 0 if state.time > 1.5 else Controls(throttle=0.7)",
-            "the driver raised ZeroDivisionError at {}:7: ",
-        ),
-        ("return None", "the driver answered NoneType, expected Controls"),
-        ("return Controls(gear='first')", "the driver answered what is no number: gear='first'"),
-    ],
-)
-def test_a_broken_driver_stops_the_car_and_is_recorded(own, tmp_path, body, said):
-    driver = own(body)
+def test_a_broken_driver_stops_the_car_and_is_recorded(own, tmp_path):
+    driver = own("return 1 / 0 if state.time > 1.5 else Controls(throttle=0.7)")
     summary = drive(replace(SHORT, driver=driver, seconds=0, out=tmp_path).make_spec())
-    assert summary["ended"].startswith(said.format(driver))
+    assert summary["ended"].startswith(f"the driver raised ZeroDivisionError at {driver}:7: ")
     recording = Recording.open(summary["recording"])
+    assert recording.state["speed"].max() > 5.0
     assert recording.state["speed"][-1] < 0.3
     assert [event.text for event in recording.events] == [summary["ended"]]
 

@@ -201,18 +201,6 @@ def test_round_trip_and_oversized(page, data):
     assert same(decode(encode(message) + tail), message)
 
 
-@pytest.mark.parametrize("page", PAGES)
-@given(data=st.data())
-def test_truncated(page, data):
-    _, decode, _, size, least = PAGES[page]
-    raw = data.draw(st.binary(max_size=size))
-    if len(raw) >= least:
-        decode(raw)
-        return
-    with pytest.raises(WireError, match=rf"is cut short, expected \d+ bytes, got {len(raw)}$"):
-        decode(raw)
-
-
 @pytest.mark.parametrize("length", [64, 68, 72, 76, 256])
 def test_clients_disagree_about_the_size_of_controls(length):
     data, values = golden("controls")
@@ -273,12 +261,6 @@ def test_any_bytes_are_debug_lines_or_an_error(raw, count):
             codec.decode_debug_lines(raw)
 
 
-@given(raw=st.binary(max_size=3))
-def test_debug_lines_without_a_count(raw):
-    with pytest.raises(WireError, match=f"cut short, expected 4 bytes, got {len(raw)}"):
-        codec.decode_debug_lines(raw)
-
-
 @given(st.lists(messages_of(Line, codec.LineRecord), max_size=5))
 def test_debug_lines_round_trip(lines):
     assert same(codec.decode_debug_lines(codec.encode_debug_lines(lines)), tuple(lines))
@@ -299,12 +281,6 @@ def test_what_is_seen_of_a_car_is_a_part_of_the_whole_page():
 @given(st.binary(min_size=668, max_size=700))
 def test_any_bytes_are_seen_as_the_whole_page_would_be(raw):
     assert same(codec.decode_car_subset(raw), select_subset(codec.decode_car(raw)))
-
-
-@given(st.binary(max_size=667))
-def test_too_few_bytes_are_not_seen(raw):
-    with pytest.raises(WireError, match=rf"is cut short, expected 672 bytes, got {len(raw)}$"):
-        codec.decode_car_subset(raw)
 
 
 # ---- What a message without content is, and the sizes of the document ----
@@ -342,6 +318,7 @@ def test_a_driver_s_fields_replace_the_first_nine_of_a_page():
     ("decode", "size", "line"),
     [(codec.decode_controls, 63, "CarControls is cut short, expected 64 bytes, got 63"),
      (codec.decode_car, 667, "CarData is cut short, expected 672 bytes, got 667"),
+     (codec.decode_car_subset, 667, "CarData is cut short, expected 672 bytes, got 667"),
      (codec.decode_public, 103, "CarPublic is cut short, expected 104 bytes, got 103"),
      (codec.decode_sim_v0, 3, "SimState v0 is cut short, expected 4 bytes, got 3"),
      (codec.decode_sim_v1, 7, "SimState v1 is cut short, expected 8 bytes, got 7"),

@@ -17,13 +17,6 @@ CAR = load_car("gt3")
 LEVEL = codec.CarData(packet_id=1, look=(0.0, 0.0, 1.0), up=(0.0, 1.0, 0.0))  # facing +Z on a level road
 
 
-def test_facing_plus_z_the_left_is_plus_x():
-    state = state_of(LEVEL._replace(position=(5.0, 2.0, 30.0), local_velocity=(1.0, 0.25, 20.0)))
-    assert (state.x, state.y, state.z) == (30.0, 5.0, 2.0)  # ahead 30, left 5, up 2
-    assert (state.velocity_x, state.velocity_y, state.velocity_z) == (20.0, 1.0, 0.25)
-    assert (state.yaw, state.pitch, state.roll) == (0.0, 0.0, 0.0)
-
-
 def test_attitude():
     # A turn to the left from +Z is one towards +X.
     assert state_of(LEVEL._replace(look=(1.0, 0.0, 0.0))).yaw == pytest.approx(math.pi / 2)
