@@ -20,11 +20,11 @@ class Start:
     """Where episodes start; every number is uniformly distributed.
 
     Attributes:
-        anywhere: whether starts lie along the whole road; otherwise at the start line.
-        offset: greatest distance from the centreline, as a share of the free half width of the road.
+        anywhere: whether starts lie along the whole road; else at the start line.
+        offset: greatest distance from the centreline, share of the free half width of the road.
         heading: rad, greatest angle to the direction of the road.
         speed: m/s, least and greatest; less in bends and before them.
-        gap: m along the road from one car of a world to the next.
+        gap: m along the road between the cars of a world.
     """
 
     anywhere: bool = True
@@ -40,10 +40,10 @@ class Vary:
 
     Attributes:
         mass: least and greatest factor on the car's mass.
-        grip: least and greatest factor on the friction of its tyres.
-        stiffness: least and greatest factor on the slip stiffness of its tyres.
-        delay: greatest number of steps by which controls lag behind actions.
-        noise: least and greatest standard deviation of the noise on all scaled numbers of an observation.
+        grip: the same on the friction of its tyres.
+        stiffness: the same on their slip stiffness.
+        delay: greatest number of steps by which controls lag.
+        noise: least and greatest standard deviation of the noise on all scaled numbers.
     """
 
     mass: Range = (1.0, 1.0)
@@ -63,14 +63,14 @@ class RaceOptions:
     """The options of an environment.
 
     Attributes:
-        track: a track's name or file; several that the worlds are spread over; or "random" for roads made from a seed.
-        roads: number of random roads that the worlds are spread over.
-        car: a car's name or file; or several: the k-th track has the k-th car, and the shorter list begins again.
+        track: a track's name or file, or several for the worlds; or "random" for roads made from a seed.
+        roads: number of random roads.
+        car: a car's name or file; or several: the k-th track has the k-th car, in turn.
         cars: number of cars that share a world and can touch each other.
-        rivals: whether only the first car of each world learns, and the others follow the road at a steady pace.
+        rivals: whether only the first car of each world learns, and the others follow the road.
         period: s from one action to the next.
         substeps: steps of the world in a period, each at most 1.2 ms; a multiple of 2 for periods above 10 ms, of 3
-            above 20 ms, and so on, because the world updates the ground under the cars at least every 10 ms.
+            above 20 ms, and so on.
         observe: names of observation parts, or parts.
         rewards: names of rewards, or rewards.
         ends: names of ends, or ends.
@@ -79,8 +79,8 @@ class RaceOptions:
         limit: s after which an episode is truncated.
         start: where episodes start.
         vary: what varies from episode to episode.
-        slipstream: whether cars lose drag and downforce behind others of their world; not on a graphics card.
-        plan_on_kerbs: whether the line that `plan` and `line` observe puts the outer wheels on the kerbs.
+        slipstream: whether cars lose drag and downforce behind others; not on a graphics card.
+        plan_on_kerbs: whether the line of `plan` and `line` puts the outer wheels on the kerbs.
     """
 
     track: str | tuple[str, ...] = "pinegrove"
