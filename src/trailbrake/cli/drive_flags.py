@@ -57,9 +57,9 @@ class DriveFlags:
         config: a TOML file with gains, as `trailbrake tune` writes it.
         gain: constants of the driver, KEY=VALUE, over those of the file; repeatable. Without Gains: arguments of its
             constructor, or parameters of an FMU.
-        memory: a file that keeps what the driver learns, by driver, simulator, car and track. Learning must be on:
+        memory: a file that keeps what the driver learns, by driver, simulator, car and track; learning must be on:
             --gain learn=1, or a car file whose grip is an estimate. `auto`: driver_memory.json in the user's data
-            folder. Default: nothing is kept.
+            folder.
         stability: limit throttle and steering in a slide of the rear axle, under any driver; needs the car's file.
         host: options of the embedded simulator, KEY=VALUE as of `serve`.
         world: properties of the embedded world that no driver receives, KEY=VALUE; repeatable. car, track: where they

@@ -14,8 +14,8 @@ class CoachOptions:
         track: a track's name or file; left out: the one that the recordings name, else the road of the laps.
         car: a car's name or file; left out: learned from the laps.
         width: m, width of a road made from the laps.
-        limit: plan the limit lap by optimal control (extra `limit`) and drive it: minutes, once for a car and a road.
-            Off: the limit of the default line.
+        limit: plan the limit lap by optimal control (extra `limit`) and drive it: minutes, once. Off: the limit of the
+            default line.
         out: the page; default NAME_coach.html beside the first recording.
         page: write the page.
     """

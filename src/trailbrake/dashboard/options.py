@@ -13,8 +13,7 @@ class PageAccess:
     """Who sees the live page.
 
     Attributes:
-        watch_host: serve the page to other devices too, at this address of this machine; 0.0.0.0: at each. The printed
-            address has their token.
+        watch_host: serve the page to other devices too, at this address of this machine; 0.0.0.0: at each.
         watch_control: let other devices drive by hand, pause, replay and change gains.
         open: open the live page in the browser, or without `--watch` the written one.
     """
@@ -51,8 +50,8 @@ class WatchOptions(PageAccess):
         seconds: of wall time; 0 = until stopped.
         camera: window:TITLE shows the game's window too, as `drive --camera`.
         signals: names of docs/signals.md to show too, patterns as `forza.*`, or `all`.
-        coach: coach the person who drives, by a session of `trailbrake coach --history`: its date or the start of it,
-            or `last`; without a value the newest of this road and car.
+        coach: coach the person who drives, by a session of `trailbrake coach --history`: its date, or `last`; without a
+            value the newest of this road and car.
     """
 
     sim: str = "forza"
@@ -71,7 +70,7 @@ class ReplayPageOptions(PageOptions):
     Attributes:
         seconds: of wall time; 0 = until stopped.
         coach: show the limit car as a ghost, and the coach's hints, of a session of `trailbrake coach --history`: its
-            date or the start of it, or `last`; without a value the newest of this road and car.
+            date, or `last`; without a value the newest of this road and car.
     """
 
     seconds: float = 0.0

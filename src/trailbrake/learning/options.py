@@ -9,14 +9,12 @@ class LearnOptions:
     """A road to map.
 
     Attributes:
-        source: map this instead of driving: a recording, or a GPX or KML file; repeatable: the road of the first, with
-            edges where the cars of all have been.
+        source: map this instead of driving: a recording, or a GPX or KML file; repeatable: one road of all.
         sim: whose wire to drive through.
         track: the embedded world's track; default serpent_pass. Live, only the name of the files.
         car: the embedded world's car; default hatchback.
         driver: who drives.
-        left_edge: a recording of a slow drive with the left wheels on the road's left edge; with `right_edge`, for
-            wires that do not supply the place on the road.
+        left_edge: a recording of a slow drive with the left wheels on the road's left edge; with `right_edge`.
         right_edge: the same along the right edge, in the same direction.
         width: m, the road's width where the simulator supplies no place across it.
         metres: m to drive; 0 = a lap, an embedded road, or until stopped.

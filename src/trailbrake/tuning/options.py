@@ -24,8 +24,7 @@ class TuneOptions(CampaignOptions):
         config: a file with the gains to begin with.
         out: the file to write; default DRIVER.toml in this folder.
         host: options of the embedded simulator, KEY=VALUE as of `serve`.
-        batch: trials that are suggested at a time and drive side by side, which changes the result; --jobs, --on and
-            --patience are of batches.
+        batch: trials that are suggested at a time and drive side by side, which changes the result.
     """
 
     driver: str = "lane_keep"

@@ -35,8 +35,7 @@ class SetupOptions:
     Attributes:
         root: the game's folder; else TRAILBRAKE_ASSETTO, else where Steam has it.
         track: tracks to permit driving on: a folder of content/tracks, or NAME/LAYOUT; default: all layouts.
-        set: settings of Custom AI, KEY=VALUE, for a quicker game: DISABLE_AUDIO=1, DISABLE_PYTHON_APPS=1,
-            DISABLE_TEXTURES=1; or any other key.
+        set: settings of Custom AI, KEY=VALUE, as DISABLE_AUDIO=1 for a quicker game.
         extended_physics: request extended physics too; without the patch the game then does not start.
         undo: restore the files as they were.
         dry_run: show the changes, and make none.

@@ -80,14 +80,13 @@ class ServeOptions:
     """Options of `serve assetto`.
 
     Attributes:
-        cars: cars on the track. A single car waits for its client; of several, those without a client are driven by
-            --driver.
+        cars: cars on the track. Those without a client are driven by --driver, a single one waits.
         park: cars without a client hold the brake.
         driver: of cars without a client: a driver's name, FILE.py or FILE.py:Class.
         classic: publish the three acpmf pages of car 0 too.
         ac_root: a folder in place of the game's, which gets the files of track and car.
-        refuse: hand over no car, as the game with Custom AI off (disabled), on a track without permission (track), or
-            online (remote: but for the player's car).
+        refuse: hand over no car, as the game with Custom AI off (disabled), without the track's permission (track), or
+            online (remote).
         old_patch: read SimState.v0 alone, as Custom Shaders Patch before 0.2.8.
     """
 

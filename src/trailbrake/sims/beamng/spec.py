@@ -125,10 +125,10 @@ class ServeOptions(FaultOptions):
         vehicles: coupled cars, each with its own controller and ports; the physics waits for all.
         burst: physics steps in a row between pauses, as the game does per frame.
         frame_rate: graphics frames per second of simulator time.
-        gfx_banks: slow: banks A and C (throttle to steering, engine) change once per graphics frame, as in the game;
-            fast: with every message.
-        input_latch: when pedals and steering take effect: with the next physics step, or the next graphics frame, as in
-            the game; wheel torques always with the step.
+        gfx_banks: banks A and C (throttle to steering, engine) change with every message (fast), or once per graphics
+            frame, as in the game (slow).
+        input_latch: when pedals and steering act: from the next physics step, or the next graphics frame, as in the
+            game.
         ignition: 0 off, 1 accessory, 2 on, 3 starting. Below 2 the engine gives no torque.
         lights: headlights in the messages.
         turn_signal: turn signal in the messages.

@@ -36,14 +36,12 @@ class RlOptions:
         held_out: tracks to judge policies by; default: those learned on.
         roads: tracks driven at once in an iteration of a worker; 0 = all.
         method: ppo, or sac, which learns from a memory.
-        divergence: of the policy in an update of ppo, which the learning rate aims at; 0.004 at the end settles a
-            policy of many roads.
+        divergence: of the policy in an update of ppo, which the learning rate aims at.
         minutes: of wall time at most.
         iterations: at most, from the first start; 0 = no limit.
         cars: that drive at once.
         horizon: s that each drives in an iteration.
-        episode: s after which a car on a graphics card starts again elsewhere; on the processor all do in each
-            iteration.
+        episode: s after which a car on a graphics card starts again elsewhere.
         period: s from one command to the next.
         observe: parts of the observation, with commas.
         kerbs: the observed line uses the kerbs.
