@@ -30,11 +30,11 @@ A driver raises any exception, `BaseException`s too; it hangs in sleep, in a loo
 wrong type or None. A full disk is the limit on the size of a file, a slow disk 1.5 s for each chunk of a recording.
 Programs that step a live car (`connect`, `Link-v0`) are tested in `tests/driving/supervised/test_stalls.py`.
 
-**Brake** is without throttle. **Within** is the test's limit on a busy machine: from the beginning of the fault for the
-wire, from its end for a car that drives on. **Measured** is the worst of the row's wires, in s: `safe` until the wire
-is safe, `car` until the car stands (below 0.5 m/s) or slows down, `back` until it drives again, `gap` between two
-commands, `exit` until the process has ended. Udacity's cars (`udacity*` is all three) have one pedal, which does not
-brake below 2.2 m/s, and roll out. No stop makes the car faster or drives it backwards."""
+**Brake** is without throttle. **In brackets**: the test's limit on a busy machine, from the beginning of the fault for
+the wire, from its end for a car that drives on. **Measured** is the worst of the row's wires, in s: `safe` until the
+wire is safe, `car` until the car stands (below 0.5 m/s) or slows down, `back` until it drives again, `gap` between
+two commands, `exit` until the process has ended. Udacity's cars (`udacity*` is all three) have one pedal, which does
+not brake below 2.2 m/s, and roll out. No stop makes the car faster or drives it backwards."""
 GROUPS = ("driver raises", "driver hangs", "driver answers")  # the introduction says what they are
 FIGURES = {"safe_s": "safe", "car_s": "car", "back_s": "back", "gap_s": "gap", "exit_s": "exit"}
 END_TITLES = {
@@ -53,8 +53,8 @@ def describe(outcome, end):
     """Return one cell of the table."""
     parts = []
     if end == "client" and outcome.wire_says not in ("the drive", "nothing"):
-        parts.append(f"{outcome.wire_says} within {outcome.safe_s:g} s")
-    parts.append(f"{outcome.car} within {outcome.car_s:g} s")
+        parts.append(f"{outcome.wire_says} ({outcome.safe_s:g} s)")
+    parts.append(f"{outcome.car} ({outcome.car_s:g} s)")
     if outcome.exit_code is not None:
         parts.append("killed" if outcome.exit_code < 0 else f"exit {outcome.exit_code}")
     return "; ".join(parts)
