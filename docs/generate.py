@@ -6,13 +6,13 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import environments
 import flags
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from faults.page import faults_page  # the path above comes first
 
 from trailbrake.drivers.loading import driver_registry as drivers
-from trailbrake.env import catalogue
 from trailbrake.sims import registry
 from trailbrake.simulator import load_part
 from trailbrake.state import CarState, Controls, OtherCar, Signal, WheelState, WheelTorque
@@ -194,30 +194,6 @@ def assumptions_page() -> str:
     return "\n\n".join([ASSUMPTIONS_INTRODUCTION.format(checked=checked, total=total), *sections]) + "\n"
 
 
-LABELS = {  # of the columns in the tables of environments.md, but for the names and the meanings
-    "default": "{}", "unit": "{}", "scale": "scale {}", "numbers": "{}", "fields of `CarState` it needs": "needs {}",
-    "feature": "{}", "weight": "weight {}", "feature above": "{}", "limit": "above {}", "reward": "reward {}",
-}  # fmt: skip
-
-
-def list_tables(page: str) -> str:
-    """Return a page whose tables of one meaning a row are lists: the name, the other cells, the meaning."""
-    blocks = []
-    for block in page.split("\n\n"):
-        rows = [[cell.strip() for cell in line[1:-1].split(" | ")] for line in block.splitlines()]
-        meaning = next((i for i, cell in enumerate(rows[0]) if cell in ("what", "meaning")), 0) if rows else 0
-        if meaning and block.startswith("|"):
-            lines = [] if rows[0][0] in ("option", "feature") else [f"{rows[0][0].capitalize()}s:\n"]
-            for row in rows[2:]:
-                cells = {label: cell for label, cell in zip(rows[0][1:], row[1:], strict=True) if label in LABELS}
-                others = ", ".join(LABELS[label].format(cell) for label, cell in cells.items()
-                                   if cell and not (cell == "1" and label in ("unit", "scale")))  # fmt: skip
-                lines.append(f"* {row[0]}{f' ({others})' if others else ''}: {row[meaning]}")
-            block = "\n".join(lines)
-        blocks.append(block)
-    return "\n\n".join(blocks).rstrip("\n") + "\n"
-
-
 def replace_section(path: Path, new: str, begin: str = BEGIN, end: str = END) -> str:
     """Return the text of a page with another text between two marks."""
     head, rest = path.read_text(encoding="utf-8").split(begin, 1)
@@ -233,7 +209,7 @@ def main() -> None:
         docs / "originals.md": originals_page(),
         docs / "signals.md": signals_page(),
         docs / "assumptions.md": assumptions_page(),
-        docs / "environments.md": list_tables(catalogue.environments_page()),
+        docs / "environments.md": environments.page(),
         docs / "flags.md": flags.page(),
         docs / "faults.md": faults_page(),
     }
