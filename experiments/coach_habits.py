@@ -4,8 +4,8 @@
 each cell without a habit and with three of those of habit_driver.py, six laps each, into build/experiments; every
 fifth cell through Assetto Corsa's wire, with short shifts: Forza's cars shift by themselves. `measure SEED CELLS`
 coaches every drive and prints the table: what a habit costs is the difference of its drive from that without it.
-`limits SEED CELLS` compares the limit lap of each cell's drive without a habit with what `line_track` drives in the true
-car, once from the whole recording and once from its places and speeds alone, ten a second.
+`limits SEED CELLS` compares the limit lap of each cell's drive without a habit with what `line_track` drives in the
+true car, once from the whole recording and once from its places and speeds alone, ten a second.
 """
 
 import argparse

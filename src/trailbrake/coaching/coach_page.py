@@ -4,9 +4,9 @@ The charts and maps are those of a comparison, with the limit lap as the referen
 escaped here or set as text by the script, never as markup.
 """
 
+import itertools
 import json
 import math
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -133,7 +133,8 @@ def _make_comparison(report: CoachReport) -> Comparison:
     best = report.best_lap
     newest = [lap for lap in report.chosen.laps if lap is not best][-(MOST_LAPS - 1) :]
     laps, drives = [best, *newest], list(report.chosen.drives)
-    shared = re.split("[^_ ]*$", os.path.commonprefix([drive.label for drive in drives]))[0]  # whole words of all names
+    words = zip(*(re.findall("[^_ ]*[_ ]*", drive.label) for drive in drives), strict=False)
+    shared = "".join(word[0] for word in itertools.takewhile(lambda each: len(set(each)) == 1, words))
     drives = [replace(drive, label=drive.label.removeprefix(shared) if len(drives) > 1 else "you") for drive in drives]
     if report.limit is not None:
         limit = replace(report.limit.lap, source=len(drives), number=0)

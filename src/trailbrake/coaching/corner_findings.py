@@ -191,7 +191,8 @@ def find_uneven_corners(
         figures = [measure_corner(lap, corners[k]) for lap in laps]
         findings.append(Habit(
             "evenness", corners[k], cost, error, chance,
-            _advise_evenness(figures, own, cost), f"{own.min():.2f} s there in the quickest lap, {own.max():.2f} s in the slowest",
+            _advise_evenness(figures, own, cost),
+            f"{own.min():.2f} s there in the quickest lap, {own.max():.2f} s in the slowest",
         ))  # fmt: skip
     return findings
 
