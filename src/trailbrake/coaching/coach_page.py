@@ -133,7 +133,7 @@ def _make_comparison(report: CoachReport) -> Comparison:
     best = report.best_lap
     newest = [lap for lap in report.chosen.laps if lap is not best][-(MOST_LAPS - 1) :]
     laps, drives = [best, *newest], list(report.chosen.drives)
-    words = zip(*(re.findall("[^_ ]*[_ ]*", drive.label) for drive in drives), strict=False)
+    words = zip(*(re.findall("[^_ ]*[_ ]+", drive.label) for drive in drives), strict=False)
     shared = "".join(word[0] for word in itertools.takewhile(lambda each: len(set(each)) == 1, words))
     drives = [replace(drive, label=drive.label.removeprefix(shared) if len(drives) > 1 else "you") for drive in drives]
     if report.limit is not None:
