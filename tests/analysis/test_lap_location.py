@@ -3,7 +3,7 @@ import pytest
 from helpers.compared_drives import record_laps
 from helpers.synthetic_drives import LENGTH, edges
 
-from trailbrake.analysis.lap_location import choose_line, locate_laps
+from trailbrake.analysis.lap_location import CommonLine, choose_line, locate_laps
 from trailbrake.analysis.reference_line import make_line, project_points
 from trailbrake.record import Recording
 
@@ -27,6 +27,15 @@ def test_the_times_at_both_ends_of_a_lap_are_those_of_the_clock(drive):
     for lap in finished[1:]:
         assert lap.find_time(0.0) == pytest.approx(0.0, abs=1e-9)
         assert abs(lap.clock_error_s) < 1e-3
+
+
+def test_a_lap_without_positions_is_as_long_as_the_line_from_its_start_to_its_end(drive):
+    recording, _ = drive
+    laps = locate_laps(recording, 0, CommonLine(None, 1000.0, "distance driven", False), 10)
+    flying = [lap for lap in laps if lap.finished and not lap.from_rest]
+    assert flying
+    for lap in flying:
+        assert lap.interpolate("time", np.array([0.0, 1000.0])) == pytest.approx([0.0, lap.time_s], abs=1e-6)
 
 
 def test_distances_never_fall_and_the_offset_is_the_car_s(drive):

@@ -184,7 +184,7 @@ def _locate_lap(recording: Recording, source: int, lap: LapRows, common: CommonL
     keep = np.unique(np.concatenate([keep, np.arange(min(edge, len(at))), np.arange(max(len(at) - edge, 0), len(at))]))
     raw = select_values(raw, keep)
     at, driven = at[keep], driven[keep]
-    s, raw["offset"] = _find_distances(common, raw, driven, lap.finished)
+    s, raw["offset"] = _find_distances(common, raw, driven, lap)
     start, finish, error = _find_passages(s, at, lap, common, from_rest)
     since = at - start
     if math.isfinite(error) and finish > start:
@@ -203,12 +203,14 @@ def _measure_command_difference(state: RecordedColumns, controls: RecordedColumn
     return largest
 
 
-def _find_distances(common: CommonLine, raw: dict[str, Array], driven: Array, finished: bool) -> tuple[Array, Array]:
+def _find_distances(common: CommonLine, raw: dict[str, Array], driven: Array, lap: LapRows) -> tuple[Array, Array]:
     """Return the distance since the start line and the offset from the line, per row."""
     line = common.line
     if line is None or not np.isfinite(raw["x"] + raw["y"]).any():
-        factor = common.length / float(driven[-1]) if finished and driven[-1] > 0.0 else 1.0
-        return driven * factor, np.full(len(driven), math.nan)
+        first, last = np.interp((lap.end - lap.time_s, lap.end), raw["time"], driven)
+        if not (lap.finished and last > first):
+            first, last = 0.0, common.length
+        return (driven - first) * common.length / (last - first), np.full(len(driven), math.nan)
     s, offset = project_points(line, raw["x"], raw["y"])
     good = np.isfinite(s)
     s = np.interp(np.arange(len(s)), np.flatnonzero(good), s[good])

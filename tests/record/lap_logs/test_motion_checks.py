@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from helpers.lap_log_files import make_laps
 
+from trailbrake.errors import DataError
 from trailbrake.record.lap_logs.lap_log import LapLog, LogChannel
 from trailbrake.record.lap_logs.log_columns import place_columns
 
@@ -54,6 +55,15 @@ def test_without_places_signs_are_as_the_log_has_them_and_units_must_be_stated()
     assert any("which side is left is as the log has it in yaw_rate there" in note for note in found.notes)
     found = place("yaw_rate", "", LAPS.yaw_rate, with_places=False)
     assert found.left_out == ["yaw_rate there: no unit, and no positions to find it by"]
+
+
+def test_a_clock_that_jitters_does_not_change_the_unit_that_the_speed_has():
+    time = np.arange(0.0, 60.0, 0.1) + np.random.default_rng(3).integers(-1, 2, 600) / 60.0  # a tick of 60 Hz
+    x, y, speed = 40.0 * np.cos(0.5 * time), 40.0 * np.sin(0.5 * time), np.full(len(time), 20.0)
+    columns = {"x": ("m", x), "y": ("m", y), "speed": ("m/s", 3.6 * speed)}
+    with pytest.raises(DataError, match=r"got 3\.6\d+ times it; it looks like km/h"):
+        place_columns(LapLog("test", [LogChannel(name, unit, name, time, values)
+                                      for name, (unit, values) in columns.items()]), "a.csv")  # fmt: skip
 
 
 def test_a_speed_that_is_missing_is_that_along_the_places():

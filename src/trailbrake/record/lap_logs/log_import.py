@@ -77,7 +77,9 @@ def describe_log(recording: Recording) -> list[str]:
     """Return what was read of a lap log, a line each: kind, fields with units and rates, what is not used, notes."""
     log, where = recording.about["log"], recording.path
     fields = ", ".join(
-        f"{field['name']} [{field['unit']}] as {field['used_for']}".replace(" []", "")
+        field["name"]
+        + f" [{field['unit']}]" * bool(field["unit"] and f"[{field['unit']}]" not in field["name"])
+        + f" as {field['used_for']}"
         + ("" if field["rate_hz"] in (None, log["rate_hz"]) else f" at {field['rate_hz']:g} Hz")
         for field in log["fields"]
     )

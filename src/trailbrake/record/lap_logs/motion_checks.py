@@ -27,6 +27,11 @@ def _smooth(values: Array, time: Array) -> Array:
     return np.convolve(padded, np.full(width, 1.0 / width), "valid")
 
 
+def _derive(values: Array, time: Array) -> Array:
+    """Return the smoothed derivative; rows may be unevenly apart, so the mean of values belongs to that of times."""
+    return np.gradient(_smooth(values, time), _smooth(time, time))
+
+
 def check_speed(work: LogWork) -> None:
     """Compare the speed with that along the places, or the distance; find its unit where none is stated."""
     columns, time = work.columns, work.columns["time"]
@@ -84,7 +89,7 @@ def _measure_speed(work: LogWork) -> Array | None:
     columns, time = work.columns, work.columns["time"]
     if "x" in columns and "y" in columns and np.isfinite(columns["x"] + columns["y"]).sum() > 20:
         x, y = (_interpolate_gaps(columns[name]) for name in ("x", "y"))
-        return np.hypot(np.gradient(_smooth(x, time), time), np.gradient(_smooth(y, time), time))
+        return np.hypot(_derive(x, time), _derive(y, time))
     if "distance" in columns and work.units.get("distance"):
         return np.abs(np.gradient(_interpolate_gaps(columns["distance"]), time))
     return None
@@ -116,8 +121,8 @@ def check_motion(work: LogWork) -> None:
             made["acceleration_y"] = columns["yaw_rate"] * speed
         _add_missing(work, made)
         return
-    x, y = (_smooth(_interpolate_gaps(columns[name]), time) for name in ("x", "y"))
-    course = np.unwrap(np.arctan2(np.gradient(y, time), np.gradient(x, time)))
+    slope_x, slope_y = (_derive(_interpolate_gaps(columns[name]), time) for name in ("x", "y"))
+    course = np.unwrap(np.arctan2(slope_y, slope_x))
     turn = np.where(speed > MIN_MOVING, _smooth(np.gradient(course, time), time), 0.0)
     expected = {"acceleration_x": _find_gain(speed, time), "acceleration_y": turn * speed,
                 "yaw_rate": turn, "steer": turn / np.maximum(speed, MIN_MOVING),
@@ -139,7 +144,7 @@ def _add_missing(work: LogWork, made: dict[str, Array]) -> None:
 
 
 def _find_gain(speed: Array, time: Array) -> Array:
-    return _smooth(np.gradient(_smooth(speed, time), time), time)
+    return _smooth(_derive(speed, time), time)
 
 
 def _fit_channel(work: LogWork, name: str, model: Array, use: NDArray[np.bool_]) -> None:
