@@ -44,7 +44,7 @@ def coach(
 
     Args:
         drives: recordings of one person in one car on one road: files, folders, runs by id, `last`, `best`; laps of
-            other tools too.
+            other tools.
         options: road, car and page.
         history: list the coached sessions, and what they gained.
         open: open the page in the browser.

@@ -40,7 +40,7 @@ def compare(
     With one recording its laps are compared with its best one; with several, the best lap of each.
 
     Args:
-        drives: files, or runs by id, `last`, `previous`, `best`; DRIVE#3 is its lap 3. Laps of other tools too:
+        drives: files, or runs by id, `last`, `previous`, `best`; DRIVE#3 is its lap 3. Laps of other tools:
             docs/laps_in.md.
         reference: which one the others are compared with, from 1; 0 = the fastest.
         out: the page; default NAME_compare.html beside the first recording.

@@ -36,8 +36,8 @@ class DriveFlags:
         line: a line file for this track and car, which drivers follow.
         cached_line: follow the line that `trailbrake line` has kept for this track and car.
         cars: cars to drive at once, each with its own driver; the first is scored.
-        grid: where they begin, KIND[:ORDER]: standing or rolling; reversed, random, or the numbers of all cars from the
-            front, 2,0,1. Default: in line, the first car on the start line.
+        grid: where they begin, KIND[:ORDER]: standing or rolling; reversed, random, or all cars from the front, 2,0,1.
+            Default: in line behind the start line.
         laps: laps to drive; 0 = until stopped.
         seconds: s of simulator time to drive; 0 = no limit.
         seed: of the embedded world: where parked cars stand in the miniature world.
@@ -47,11 +47,10 @@ class DriveFlags:
         out: folder for the recording and the report.
         report: write the report at the end.
         pictures: keep what a camera shows: some 8 MB a minute.
-        part_minutes: minutes of simulator time after which, at the end of a lap, another file of the recording begins;
-            0 = no limit.
+        part_minutes: minutes of simulator time after which, at a lap's end, another file begins; 0 = no limit.
         part_megabytes: the same by the size of the file, MB.
         keep_parts: files of the recording to keep, the first and the newest; 0 = all.
-        log: a folder that gets the drive as `driving_log.csv` and `IMG/` too; an existing one is added to.
+        log: a folder that gets the drive as `driving_log.csv` and `IMG/` too.
         camera: pictures for a wire without: window:TITLE (the game's window) or world (the embedded world); then
             optionally ,crop=X,Y,W,H ,size=WxH ,rate=HZ.
         config: a TOML file with gains, as `trailbrake tune` writes it.

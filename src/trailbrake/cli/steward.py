@@ -12,8 +12,7 @@ def steward(recordings: Annotated[list[str], Parameter(consume_multiple=True)], 
     """Name the contacts of a recorded drive of several cars, and who was at fault by the rules of conduct.
 
     Args:
-        recordings: one car's recording, a file or a run by its id, `last`, `best`, with the others' beside it; or all,
-            the one with the road first.
+        recordings: one car's recording, a file or a run by its id, `last`, `best`, with the others' beside it; or all.
         json: print one JSON object on stdout.
     """
     from trailbrake.analysis.race_motion import open_race

@@ -11,8 +11,8 @@ class CoachOptions:
     """What `trailbrake coach` is to do.
 
     Attributes:
-        track: a track's name or file; left out: the one that the recordings name, else the road of the laps.
-        car: a car's name or file; left out: learned from the laps.
+        track: a track's name or file; default: as recorded, else the road of the laps.
+        car: a car's name or file; default: learned from the laps.
         width: m, width of a road made from the laps.
         limit: plan the limit lap by optimal control (extra `limit`) and drive it: minutes, once. Off: the limit of the
             default line.

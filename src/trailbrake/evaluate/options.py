@@ -17,7 +17,7 @@ class EvaluationOptions:
         drivers: who drives: names, FILE.py, FILE.py:Class.
         seeds: of the embedded world: 0,1,2 or 0-2.
         laps: laps of a cell, the first from rest.
-        seconds: s of simulator time at most in a cell; 0 = 300 a lap.
+        seconds: s of simulator time for a cell; 0 = 300 a lap.
         believed_car: the car that drivers get: a name or file, with {car}, {track} and {sim} in it; unknown = none;
             default: the world's.
         believed_track: the map that they get, likewise.
@@ -58,7 +58,7 @@ class EvaluationRunOptions(CampaignOptions):
         record: keep a recording of each cell.
         files_only: drive nothing; compare the believed car files with the cars.
         check: a result file of a suite to drive again and compare.
-        scenes: first scenes of each class of a suite of overtaking; 0 = all.
+        scenes: first scenes of each class of suite/overtake-v1; 0 = all.
         board: result files of a suite, repeatable, whose drivers are ranked; nothing is driven.
     """
 

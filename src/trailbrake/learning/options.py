@@ -62,7 +62,7 @@ class LearnCarOptions:
         map: the road as drivers know it, a track file of `learn track`; default: the track itself.
         car: the embedded world's car; default hatchback.
         seconds: s of driving at most.
-        programme: s of these for the test programme, before the laps.
+        programme: s of these for the test programme.
         laps: stages of laps with what was learned, 0 to 3.
         verify: drive laps with the car file, and lower its grip until the car stays on the road.
         live: drive the real game instead of the embedded world.

@@ -17,9 +17,9 @@ class LineOptions:
         car: a car's name or file.
         step: m between stages, 1 to 15.
         margin: m from the car's side to the road's edge or a kerb's end.
-        kerbs: let the outer wheels use the kerbs; the inner ones stay on the road.
+        kerbs: let the outer wheels use the kerbs.
         starts: first guesses, 1 to 3; the quickest is refined.
-        check: replay the controls in a plant at steps below 1 ms, and time the minimum-curvature line too.
+        check: replay the controls in a plant at steps below 1 ms.
         fresh: solve again instead of taking the kept line.
         out: the line file, with its report beside it. Drives use the line without it.
         report: write the report.

@@ -12,10 +12,10 @@ class ReferenceOptions:
         track: a track's name or file, or gen:SEED; a circuit.
         car: a car's name or file.
         line: a line file for this track and car to begin with; default: the line of least curvature.
-        generations: of the search; in each every car drives a lap.
+        generations: of the search.
         count: cars that drive at once; even, 8 or more.
         seed: of the search.
-        wide: let paths leave the room of lines while the inner wheels stay on the road: no measure for drivers.
+        wide: leave the room of lines while the inner wheels stay on the road: no measure for drivers.
         out: the line file; default reference-TRACK-CAR.csv.
     """
 

@@ -14,8 +14,8 @@ class CloneOptions:
         out: the policy, a .npz file.
         epochs: passes over the pictures.
         most: most pictures, held in memory, 11 kB each.
-        held_out: share of the drives, in parts of some seconds, to judge by instead of learning.
-        smoothing: s over which recorded steers are averaged: more for keys.
+        held_out: share of the drives to judge by instead of learning.
+        smoothing: s over which recorded steers are averaged.
         seed: of weights, order and what is held out.
         threads: of the processor.
         rounds: of correction: the policy drives, and learns what the expert would have done.
@@ -47,7 +47,7 @@ class CloneSweepOptions(CampaignOptions):
 
     Attributes:
         sweep: settings to vary, KEY=VALUE,VALUE or KEY=FIRST-LAST; repeatable: seed, epochs, most, rounds, smoothing,
-            held_out. --out gets the combination that steers best on what was held out.
+            held_out.
     """
 
     sweep: tuple[str, ...] = ()

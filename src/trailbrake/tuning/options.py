@@ -12,12 +12,12 @@ class TuneOptions(CampaignOptions):
     """A search for gains.
 
     Attributes:
-        driver: a driver's name, FILE.py or FILE.py:Class; its class has Gains.
+        driver: a driver with Gains: name, FILE.py or FILE.py:Class.
         sim: whose wire to drive through.
         track: a track's name or file.
-        cars: cars' names or files, with commas; the gains are to suit all.
-        keep_to: what costs: coming near the edge (middle, for drivers that keep in lane), or leaving the road (road,
-            for racing lines).
+        cars: cars' names or files, with commas; the gains suit all.
+        keep_to: what costs: coming near the edge (middle: for drivers in lane), or leaving the road (road: for racing
+            lines).
         trials: sets of gains to try.
         seed: equal seeds try the same gains.
         only: gains to search, with commas; default: all but the speed.

@@ -122,7 +122,7 @@ class ServeOptions(FaultOptions):
         block_timeout: s after which an answer counts as lost; 0 = never.
         generation: 1: the fixed message of 111 numbers. 2: a contract's signals.
         contract: the CSV file with the signals of generation 2, which it implies.
-        vehicles: coupled cars, each with its own controller and ports; the physics waits for all.
+        vehicles: coupled cars, each with its own controller and ports.
         burst: physics steps in a row between pauses, as the game does per frame.
         frame_rate: graphics frames per second of simulator time.
         gfx_banks: banks A and C (throttle to steering, engine) change with every message (fast), or once per graphics
@@ -191,7 +191,8 @@ class LiveOptions:
     Attributes:
         listen: our HOST:PORT, for states.
         peer: the simulator's HOST:PORT, for commands.
-        reply_id: id of an answer: 1, 2, ... (counter), that of the message (echo) or of the one before (echo_delayed).
+        reply_id: id of an answer: counted from 1 (counter), that of the message (echo) or of the one before
+            (echo_delayed).
         simulink_time: s, as set in the simulator. Default: the contract's, or 0.005.
         ping_time: s, as set in the simulator. Default: the contract's, or 0.00001.
         generation: the simulator's.

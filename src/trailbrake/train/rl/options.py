@@ -34,7 +34,7 @@ class RlOptions:
         car: cars to learn with, with commas; random:A-B are the seeds A to B; the k-th track has the k-th car, in turn.
             The first judges policies.
         held_out: tracks to judge policies by; default: those learned on.
-        roads: tracks driven at once in an iteration of a worker; 0 = all.
+        roads: tracks driven at once in an iteration; 0 = all.
         method: ppo, or sac, which learns from a memory.
         divergence: of the policy in an update of ppo, which the learning rate aims at.
         minutes: of wall time at most.
@@ -52,10 +52,9 @@ class RlOptions:
         delay: most periods by which commands lag, per episode.
         noise: greatest standard deviation of noise on the observation, scaled.
         steer_rate: 1/s, greatest change of the steer; full lock is 1.
-        pedal_rate: 1/s, greatest change of the pedal; 1 is full throttle, -1 full brake.
+        pedal_rate: 1/s, greatest change of the pedal, -1 to 1.
         start_speed: m/s, greatest speed at an episode's start; less before bends.
-        crash_penalty: what leaving the road or touching a wall costs; 1 is the reward for 50 m. More makes a policy
-            careful.
+        crash_penalty: what leaving the road or touching a wall costs; 1 is the reward for 50 m.
         evaluate_every: iterations between evaluations.
         laps: of each car in an evaluation.
         seed: of everything random.
@@ -63,7 +62,7 @@ class RlOptions:
         workers: processes that share the cars and average what they learn, which changes the result.
         on: where processes run: this machine; ray = this machine's Ray cluster or a new one; ray://HOST:PORT = another:
             docs/scale.md.
-        device: cpu; cuda = world and learning on a graphics card; auto = cuda where it can be used.
+        device: cpu; cuda = world and learning on a graphics card; auto = cuda if possible.
         resume: go on from the checkpoint in the folder.
     """
 
