@@ -41,13 +41,6 @@ def test_rates_count_every_learner():
     assert many > one > 100.0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("row", ["vector_env", "vector_env_scan64", "env_single", "env_scan1080_1", "env_scan1080_2"])
-def test_every_row_measures_something(row, monkeypatch):
-    monkeypatch.setattr(world, "CARS", 32)
-    assert getattr(world, row)(seconds=0.01) > 0.0
-
-
 class CountedEnv:
     """An environment whose episodes end after ten steps."""
 

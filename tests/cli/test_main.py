@@ -282,8 +282,8 @@ def test_each_verb_that_reads_a_file_is_whole_in_a_process_of_its_own(verb):
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell of POSIX closes the streams")
 @pytest.mark.parametrize(
     ("words", "closed", "code"),
-    [("tracks", ">&-", 0), ("tracks --json", "<&- >&-", 0), ("drive --track nowhere", "2>&-", 2),
-     ("drive --seconds 0.1 --no-report", ">&- 2>&-", 0), ("drive --seconds 0.1 --no-report", "<&- >&- 2>&-", 0)],
+    [("tracks --json", "<&- >&-", 0), ("drive --track nowhere", "2>&-", 2),
+     ("drive --seconds 0.1 --no-report", "<&- >&- 2>&-", 0)],
 )  # fmt: skip
 def test_a_program_whose_streams_are_closed_does_its_work(words, closed, code, tmp_path):
     line = f'"{sys.executable}" -m trailbrake {words} {closed}'
@@ -292,7 +292,7 @@ def test_a_program_whose_streams_are_closed_does_its_work(words, closed, code, t
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("columns", ["0", "1", "19", "9" * 5000, "-3", "wide"])
+@pytest.mark.parametrize("columns", ["1", "9" * 5000, "-3"])
 def test_help_ends_however_wide_the_terminal_says_that_it_is(columns, tmp_path):
     with command("drive", "--help", shm=tmp_path, COLUMNS=columns) as said:
         assert said.end(120.0) == 0
@@ -300,7 +300,7 @@ def test_help_ends_however_wide_the_terminal_says_that_it_is(columns, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", [["drive", "--help"], ["tracks"], ["tracks", "--json"]])
+@pytest.mark.parametrize("words", [["drive", "--help"], ["tracks"]])
 def test_a_reader_that_has_seen_enough_is_no_error(words):
     reading, writing = os.pipe()
     os.close(reading)

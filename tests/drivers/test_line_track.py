@@ -34,7 +34,7 @@ from trailbrake.planning.course import GRIP_MARGIN, Course
 from trailbrake.planning.edge_learning import STEP
 from trailbrake.planning.lap_learning import PEAK_LIMITS, STATION, LapSample
 from trailbrake.roles import HasGains
-from trailbrake.sims.assetto.link import Link
+from trailbrake.sims.forza.link import Link
 from trailbrake.state import CarState
 from trailbrake.tracks import layout
 from trailbrake.tracks.road import Road, RoadColumn
@@ -283,12 +283,12 @@ class FaultyReads:
         if math.isnan(self.began) and fresh.time > 8.0 and abs(fresh.acceleration_y) > 12.0:
             self.began = fresh.time
         if not self.began <= fresh.time < self.began + FAULT_S:
-            self.kept = [*self.kept[-30:], fresh]
+            self.kept = [*self.kept[-5:], fresh]
             return fresh
         if self.kind == "NaN":
             fresh.x = fresh.velocity_y = fresh.yaw_rate = math.nan
             return fresh
-        if self.kind == "late":  # by 30 samples, 90 ms
+        if self.kind == "late":  # by 6 samples, 0.1 s
             self.kept.append(fresh)
             return self.kept.pop(0)
         last = self.kept[-1]  # nothing comes
@@ -304,7 +304,7 @@ def test_states_that_fail_in_a_bend_do_not_end_the_drive_nor_what_was_learned(ki
     reset = Driver.reset
     monkeypatch.setattr(Driver, "reset", lambda self, course: (drivers.append(self), reset(self, course)))
     track = str(ring(tmp_path, straight=150.0, radius=50.0))
-    options = DriveFlags(driver="line_track", track=track, car="gt3", laps=1, report=False, out=tmp_path)
+    options = DriveFlags(sim="forza", driver="line_track", track=track, car="gt3", laps=1, report=False, out=tmp_path)
     summary = drive(options.make_spec())
     assert (summary["ended"], summary["contacts"], len(summary["laps"])) == ("done", 0, 1)
     assert math.isfinite(reads.began)

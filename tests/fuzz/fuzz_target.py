@@ -37,7 +37,7 @@ class FuzzTarget:
     run: Callable[[bytes], Any]
     tokens: tuple[bytes, ...] = ()
     max_bytes: int = 4096
-    quick_cases: int = 60
+    quick_cases: int = 30
     errors: tuple[type[BaseException], ...] = (TrailbrakeError,)
 
     def read_seeds(self) -> dict[str, bytes]:
