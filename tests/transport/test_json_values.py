@@ -13,7 +13,8 @@ from trailbrake.transport import json_values
 @pytest.mark.parametrize(
     ("text", "value"),
     [("0.5", 0.5), ("0,5000", 0.5), ("-0,0000", 0.0), ("1,234.5", 1234.5), ("1.234,5", 1234.5), (" 2 ", 2.0),
-     ("1.083751E-06", 1.083751e-6), (0.25, 0.25), (3, 3.0)],
+     ("1.083751E-06", 1.083751e-6), (0.25, 0.25), (3, 3.0), ("1,234,567.5", 1234567.5), ("1.234.567,5", 1234567.5),
+     (",5", 0.5), (".5", 0.5), ("-1,5", -1.5), (",234.5", 234.5)],
 )  # fmt: skip
 def test_numbers_of_all_locales(text, value):
     assert json_values.parse_number(text, "speed") == value
@@ -53,21 +54,6 @@ def test_what_cannot_be_read_is_one_line(read, value, line):
     with pytest.raises(WireError) as caught:
         read(value, "key")
     assert str(caught.value) == line
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("1,234,567.5", 1234567.5),
-        ("1.234.567,5", 1234567.5),
-        (",5", 0.5),
-        (".5", 0.5),
-        ("-1,5", -1.5),
-        (",234.5", 234.5),
-    ],
-)
-def test_signs_of_thousands(text, value):
-    assert json_values.parse_number(text, "speed") == value
 
 
 @pytest.mark.parametrize(

@@ -54,16 +54,6 @@ def test_golden_both_ways(case):
     assert codec.decode_packet(data).format == case.removesuffix("_paused")
 
 
-def test_spot_checks_of_the_page():
-    data = golden("fh")[0]
-    assert data[:8].hex() == "0100000037110d00"
-    assert data[116:132].hex() == "00000000010000000000000000000000"  # a rumble strip is an integer
-    assert data[232:244].hex() == "160000000000003f0000fa42"
-    assert data[256:260].hex() == "00000642"
-    assert data[312:].hex() == "020003ff00000004d625f500"
-    assert codec.decode_packet(data).sled.wheel_on_rumble_strip_FR == 1
-
-
 # ---- An independent parser: the C structures of a tool of others, packed to 1, by the page's offsets ----
 
 F, U8, S8, U16, U32, S32 = (

@@ -172,15 +172,6 @@ def test_nothing_that_is_not_known_reaches_the_wire_as_nan():
     assert all(v == v for block in p[:4] for v in block or ())
 
 
-def test_a_pause_is_golden_vector_e():
-    from pathlib import Path
-
-    golden = Path(__file__).parents[2] / "golden" / "wire" / "forza" / "fh_paused.hex"
-    assert codec.encode_packet(convert.make_paused_packet(4294967295, "fh")) == bytes.fromhex(golden.read_text())
-    for form, size in codec.LENGTHS.items():
-        assert len(codec.encode_packet(convert.make_paused_packet(0, form))) == size
-
-
 @given(st.floats(-5.0, 5.0))
 def test_the_driving_line_stops_at_the_edge_or_wraps(share):
     value = round(127 * share)

@@ -1,7 +1,5 @@
 """Frames of protocol page formula-trend, section 9, by hand: text from the simulator, numbers from the agent."""
 
-import json
-
 from trailbrake.sims.udacity_pid import codec
 from trailbrake.sims.udacity_pid.codec import UdacityPidSteer, UdacityPidTelemetry
 from trailbrake.transport import plain_events, socketio
