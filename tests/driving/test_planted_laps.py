@@ -182,7 +182,7 @@ def list_consumers(recording, located):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("step", [10, pytest.param(1, marks=pytest.mark.faults)])
+@pytest.mark.parametrize("step", [20, pytest.param(1, marks=pytest.mark.faults)])
 @pytest.mark.parametrize("wire", WIRES)
 def test_laps_are_the_true_ones(wire, step, tmp_path):
     record, rate, events, count = WIRES[wire]

@@ -207,10 +207,15 @@ def test_laps_are_timed(roads):
     assert times[0] > times[1]  # from rest
     assert state.best_lap_time == pytest.approx(min(times), abs=1 / 333)
     assert state.best_lap_time == pytest.approx(2.0 * math.pi * 30.0 / state.speed, rel=0.03)
+    laps = world.laps(0)
+    assert [(lap.number, lap.valid) for lap in laps] == [(number + 1, True) for number in range(len(times))]
+    assert min(lap.time_s for lap in laps) == state.best_lap_time
     world.execute_command(0, SimCommand(to_pits=True))
+    assert world.laps(0) == laps
     assert world.car_state(0).best_lap_time == state.best_lap_time
     assert world.car_state(0).lap_time == 0.0
     world.execute_command(0, SimCommand(restart=True))
+    assert world.laps(0) == []
     assert math.isnan(world.car_state(0).best_lap_time)
 
 
@@ -245,23 +250,6 @@ def test_cars_pass_through_each_other_where_they_are_told_to(roads):
     assert contacts() == ([1.0, 1.0], False)
     assert contacts(collisions=True) == ([1.0, 1.0], False)
     assert contacts(collisions=False) == ([0.0, 0.0], True)
-
-
-def test_finished_laps_are_kept_until_a_restart(roads):
-    world = World(roads.circle(30.0, half_width=14.0), [load_car("hatchback")])
-    wish = Controls()
-    while not world.laps(0):
-        state = world.car_state(0)
-        s, offset, _ = world.track.road.locate(state.x, state.y)
-        steer = 2.637 / 30.0 - 0.1 * offset - 1.0 * math.sin(state.yaw - s / 30.0)
-        wish = Controls(steer=steer / 0.58, throttle=min(max(0.5 * (10.0 - state.speed), 0.0), 0.6))
-        world.step([wish])
-    (lap,) = world.laps(0)
-    assert (lap.number, lap.valid, lap.time_s) == (1, True, world.car_state(0).best_lap_time)
-    world.execute_command(0, SimCommand(to_pits=True))
-    assert world.laps(0) == [lap]
-    world.execute_command(0, SimCommand(restart=True))
-    assert world.laps(0) == []
 
 
 def test_after_a_teleport_the_next_crossing_of_the_line_begins_a_lap(roads):
