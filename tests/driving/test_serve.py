@@ -265,22 +265,9 @@ def test_a_machine_that_was_suspended_finds_a_world_that_goes_on(monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_second_serve_is_refused_in_one_line(tmp_path):
-    with command("serve", "assetto", "--track=kartwerk", shm=tmp_path) as first:
-        first.until("ready ")
-        with command("serve", "assetto", "--track=kartwerk", shm=tmp_path) as second:
-            assert second.end() == 2
-            assert second.out == ""
-            (line,) = second.said
-            assert line.startswith("trailbrake: ")
-        first.process.send_signal(signal.SIGTERM)
-        assert first.end() == 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [64, 256])
-def test_a_client_with_controls_of_any_size_and_one_who_scribbles_into_car0(tmp_path, size):
+def test_a_client_with_an_old_page_of_controls_and_one_who_scribbles_into_car0(tmp_path):
     """Strangers' bytes: the world goes on, whatever they write."""
+    size = 64
     with command("serve", "assetto", "--track=kartwerk", "--json", shm=tmp_path) as serve:
         serve.until("ready ")
         memory = SharedMemory(tmp_path)
@@ -312,14 +299,6 @@ def traffic(tmp_path, text=DRIVER, cars=2):
     return load_traffic_drivers(
         str(tmp_path / "driver.py"), find("assetto"), World(load_track("kartwerk"), [load_car("kart")] * cars)
     )
-
-
-def test_each_car_has_a_driver_and_a_supervisor_of_its_own(tmp_path):
-    first, second = traffic(tmp_path)
-    state = CarState(time=1.0, speed=10.0)
-    assert first(state, 0.003).throttle == 1.0
-    first(state, 0.003)
-    assert second(state, 0.003).throttle == 1.0
 
 
 def test_a_driver_that_raises_stops_its_car_and_is_said_once(tmp_path, capsys):
