@@ -261,22 +261,6 @@ def test_nobody_is_there_yet():
         assert plant.steps == 0
 
 
-@pytest.mark.parametrize(
-    ("answer", "controls"),
-    [
-        ('42["steer",{"steering_angle":"60","throttle":"2.5"}]', (-1.0, 1.0, 0.0)),
-        ('42["steer",{"steering_angle":"-20,0","throttle":"0,5"}]', (0.5, 0.5, 0.0)),
-        ('42["steer",{"steering_angle":20,"throttle":0.5}]', (-0.5, 0.5, 0.0)),
-    ],
-)
-def test_commands_of_all_kinds(answer, controls):
-    plant, driver = Toy(), Legacy(answer=lambda data: answer)
-    with bot(driver) as port, simulator(port, plant) as host:
-        run(host, lambda: plant.steps >= 10)
-    last = plant.controls[-1]
-    assert (last.steer, last.throttle, last.brake) == pytest.approx(controls)
-
-
 @pytest.mark.parametrize("answer", ['42["steer",{"steering_angle":"left","throttle":"1"}]', '42["steer",null]'])
 def test_an_unreadable_command_keeps_the_last_and_is_said_once(answer, capfd):
     plant = Toy()
