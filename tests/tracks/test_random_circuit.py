@@ -19,7 +19,7 @@ from trailbrake.tracks.road import RoadColumn
 WIDEST_CAR = 2.1  # m
 
 
-@pytest.fixture(scope="module", params=[range(48), pytest.param(range(48, 96), marks=pytest.mark.slow)], ids=str)
+@pytest.fixture(scope="module", params=[range(48), pytest.param(range(120, 168), marks=pytest.mark.slow)], ids=str)
 def seeds(request):
     return request.param
 
