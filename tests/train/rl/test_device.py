@@ -46,8 +46,8 @@ def test_a_card_that_only_one_of_the_libraries_can_use_is_none(monkeypatch):
 
 
 def test_what_a_card_cannot_do_is_refused():
-    for wrong in ({"device": "gpu"}, {"device": "cuda", "method": "sac"}, {"device": "cuda", "workers": 2}):
+    for wrong in ({"device": "gpu"}, {"device": "cuda", "workers": 2}):
         with pytest.raises(UsageError, match="--device"):
             check_options(replace(RlOptions(), **wrong))
     check_options(RlOptions(device="cuda"))
-    check_options(RlOptions(device="auto", method="sac"))
+    check_options(RlOptions(device="auto", workers=2))

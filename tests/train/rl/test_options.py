@@ -75,7 +75,7 @@ def test_a_horizon_is_so_many_steps():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"method": "pp"}, {"minutes": 0.0}, {"minutes": float("nan")}, {"iterations": -1}, {"cars": 1, "track": "gen:1-2"},
+    [{"minutes": 0.0}, {"minutes": float("nan")}, {"iterations": -1}, {"cars": 1, "track": "gen:1-2"},
      {"horizon": 0.01}, {"divergence": 0.0}, {"hidden": 0}, {"evaluate_every": 0}, {"laps": 1}, {"seed": -1},
      {"threads": 0}],
 )  # fmt: skip

@@ -45,7 +45,7 @@ class TrainingProgress:
 def _describe_learner(options: RlOptions) -> dict[str, Any]:
     # What must be the same for the arrays of a learner to fit.
     return {
-        "method": options.method, "observe": list(options.observed_parts), "hidden": options.hidden,
+        "method": "ppo", "observe": list(options.observed_parts), "hidden": options.hidden,
         "period": options.period, "steer_rate": options.steer_rate, "pedal_rate": options.pedal_rate,
         "observation": digest_observation(options.observed_parts),
     }  # fmt: skip

@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 
 from trailbrake.system import steady_clock
-from trailbrake.train.rl.rollout import ReinforcementLearner, Rollout
+from trailbrake.train.rl.ppo import PpoLearner
+from trailbrake.train.rl.rollout import Rollout
 
 
 class IterationOutcome(msgspec.Struct, frozen=True):
@@ -25,7 +26,7 @@ class IterationOutcome(msgspec.Struct, frozen=True):
     figures: dict[str, float]
 
 
-def run_iteration(learner: ReinforcementLearner, sampler: Any, seed: Sequence[int], iteration: int) -> IterationOutcome:
+def run_iteration(learner: PpoLearner, sampler: Any, seed: Sequence[int], iteration: int) -> IterationOutcome:
     """Sample with the learner's present weights and learn from it.
 
     Args:

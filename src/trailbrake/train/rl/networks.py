@@ -129,11 +129,6 @@ class Normaliser:
     def __post_init__(self) -> None:
         self.mean, self.variance = np.zeros(self.width), np.ones(self.width)
 
-    def add(self, observations: Floats) -> None:
-        """Add observations (n, width)."""
-        values = observations.astype(np.float64)
-        self.merge(len(observations), values.mean(axis=0), values.var(axis=0))
-
     def merge(self, n: float, mean: Array, variance: Array) -> None:
         """Add n observations with a mean and a variance (width,)."""
         total = self.count + n

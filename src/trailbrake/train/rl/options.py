@@ -15,7 +15,6 @@ if TYPE_CHECKING:  # the command line reads the flags from here: `--help` loads 
     from trailbrake.observe.actions import CommandLimits
 
 Range = tuple[float, float]
-METHODS = ("ppo", "sac")
 DEVICES = ("cpu", "cuda", "auto")
 TARGET_DIVERGENCE = 0.012  # of a policy from the one before, in an update
 PROGRESS_WEIGHT = 0.02  # reward for a metre along the centreline
@@ -35,8 +34,7 @@ class RlOptions:
             The first judges policies.
         held_out: tracks to judge policies by; default: those learned on.
         roads: tracks driven at once in an iteration; 0 = all.
-        method: ppo, or sac, which learns from a memory.
-        divergence: of the policy in an update of ppo, which the learning rate aims at.
+        divergence: of the policy in an update, which the learning rate aims at.
         minutes: of wall time at most.
         iterations: at most, from the first start; 0 = no limit.
         cars: that drive at once.
@@ -71,7 +69,6 @@ class RlOptions:
     car: str = "gt3"
     held_out: str = ""
     roads: int = 0
-    method: str = "ppo"
     divergence: float = TARGET_DIVERGENCE
     minutes: float = 60.0
     iterations: int = 0
@@ -147,9 +144,6 @@ class RlOptions:
 
 def check_options(options: RlOptions) -> None:
     """Check the options that no other part checks; UsageError names the one that is wrong."""
-    if options.method not in METHODS:
-        raise UsageError("no such method", where="--method", expected=" or ".join(METHODS), got=options.method,
-                         hint=suggest_names(options.method, list(METHODS)))  # fmt: skip
     if options.device not in DEVICES:
         raise UsageError("no such device", where="--device", expected=" or ".join(DEVICES), got=options.device,
                          hint=suggest_names(options.device, list(DEVICES)))  # fmt: skip
@@ -166,13 +160,8 @@ def check_options(options: RlOptions) -> None:
             f"{roads * options.workers} or more, one for each track and car; --roads drives some of them at a time",
         ),
         ("cars", options.cars % options.workers == 0, f"as many for each of {options.workers} workers"),
-        ("method", options.workers == 1 or options.method == "ppo", "ppo, with several workers"),
         ("on", options.workers > 1 or not options.on, "--workers above 1 with it"),
-        (
-            "device",
-            options.device != "cuda" or (options.method, options.workers) == ("ppo", 1),
-            "cpu with --method sac or several --workers",
-        ),
+        ("device", options.device != "cuda" or options.workers == 1, "cpu with several --workers"),
         ("horizon", math.isfinite(options.horizon) and options.horizon >= options.period, "a period or more"),
         ("episode", math.isfinite(options.episode) and options.episode > 0.0, "more than 0"),
         ("divergence", 0.0 < options.divergence <= 1.0, "more than 0, 1 at most"),

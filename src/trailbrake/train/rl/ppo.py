@@ -93,10 +93,7 @@ class PpoLearner:
 
     Attributes:
         actor: samples with exported weights; apart from the network that learns.
-        squashes_outputs: False: outputs are those of the last layer.
     """
-
-    squashes_outputs = False
 
     def __init__(
         self, width: int, hidden: int, seed: int, average: Callable[[Array], None] | None = None,

@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 
 class RolloutActor(Protocol):
-    """The part of a method that drives: a distribution over outputs for each observation."""
+    """The part of a learner that drives: a distribution over outputs for each observation."""
 
     def load_weights(self, weights: Weights) -> None:
         """Take over the weights that a learner exported."""
@@ -72,7 +72,7 @@ class RolloutSampler:
 
     Args:
         options: of the training.
-        actor: of the method.
+        actor: of the learner.
         cars: that drive at once; None for those of the options.
 
     Attributes:
@@ -141,34 +141,3 @@ class RolloutSampler:
         """End the threads of the worlds."""
         for batch in self._batches.values():
             batch.close()
-
-
-class ReinforcementLearner(Protocol):
-    """A method: it learns from rollouts, wherever they were sampled.
-
-    Attributes:
-        actor: drives with the weights of `export_weights`.
-        squashes_outputs: whether the policy's outputs are hyperbolic tangents of its last layer.
-    """
-
-    actor: Any
-    squashes_outputs: bool
-
-    def export_weights(self) -> Weights:
-        """Return what `RolloutSampler.sample` takes."""
-
-    def update(self, rollout: Rollout, iteration: int) -> dict[str, float]:
-        """Learn from a rollout that was sampled with the present weights; return figures for the curves.
-
-        Raises:
-            FloatingPointError: a number that is not finite; the learner is of no further use.
-        """
-
-    def export_state(self) -> Weights:
-        """Return everything that `import_state` needs to go on to the bit."""
-
-    def import_state(self, arrays: Weights) -> None:
-        """Take over what `export_state` returned."""
-
-    def export_layers(self) -> Any:
-        """Return the layers of the deterministic policy, and mean and scale of its input."""

@@ -22,8 +22,7 @@ from trailbrake.train.rl.evaluation import LapEvaluator, TrackResult, score_resu
 from trailbrake.train.rl.iteration import IterationOutcome, run_iteration
 from trailbrake.train.rl.options import RlOptions, check_options, race_options
 from trailbrake.train.rl.ppo import PpoLearner
-from trailbrake.train.rl.rollout import ReinforcementLearner, RolloutSampler
-from trailbrake.train.rl.sac import SacLearner
+from trailbrake.train.rl.rollout import RolloutSampler
 from trailbrake.train.rl.worker_crew import WorkerCrew
 from trailbrake.version import __version__
 
@@ -72,37 +71,32 @@ def _require_card() -> None:
 
 
 def _choose_device(options: RlOptions, say: Callable[[str], None] = lambda text: None) -> str:
-    is_able = options.method == "ppo" and options.workers == 1
-    return choose_device(options.device, say) if is_able else "cpu"
+    return choose_device(options.device, say) if options.workers == 1 else "cpu"
 
 
-def build_learner(options: RlOptions) -> ReinforcementLearner:
-    """Return a new learner of the method and the observation that options name."""
+def build_learner(options: RlOptions) -> PpoLearner:
+    """Return a new learner of the observation that options name."""
     torch = import_torch()
     torch.set_num_threads(options.threads)
     width = race_options(options).build_task().width
-    if options.method == "sac":
-        return SacLearner(width, options.hidden, options.seed)
     return PpoLearner(
         width, options.hidden, options.seed, target_divergence=options.divergence, device=_choose_device(options)
     )
 
 
-def export_policy(learner: ReinforcementLearner, options: RlOptions, about: dict[str, Any]) -> RacePolicy:
+def export_policy(learner: PpoLearner, options: RlOptions, about: dict[str, Any]) -> RacePolicy:
     """Return the learner's deterministic policy."""
     layers, mean, scale = learner.export_layers()
-    is_squashed = learner.squashes_outputs
     return RacePolicy(
-        options.observed_parts, options.command_limits, mean, scale, layers, about, is_squashed,
-        on_kerbs=options.kerbs,
-    )  # fmt: skip
+        options.observed_parts, options.command_limits, mean, scale, layers, about, on_kerbs=options.kerbs
+    )
 
 
 @dataclass
 class _Run:
     # A training under way.
     options: RlOptions
-    learner: ReinforcementLearner
+    learner: PpoLearner
     run_iteration: Callable[[int], IterationOutcome]
     evaluator: LapEvaluator
     curves: CurveWriter
@@ -142,7 +136,7 @@ class _Run:
         """Judge the policy, keep it if it is the best so far, and return figures for the curves."""
         options, progress = self.options, self.progress
         about = {
-            "trailbrake": __version__, "method": options.method, "car": options.car, "track": options.track,
+            "trailbrake": __version__, "method": "ppo", "car": options.car, "track": options.track,
             "seed": options.seed, "iteration": progress.iteration, "steps": progress.steps,
             "cpu_s": round(progress.cpu_time, 1), "wall_s": round(progress.wall_time, 1),
         }  # fmt: skip
@@ -182,7 +176,7 @@ class _Run:
 
 
 def _build_sampler(
-    options: RlOptions, learner: ReinforcementLearner, say: Callable[[str], None]
+    options: RlOptions, learner: PpoLearner, say: Callable[[str], None]
 ) -> "RolloutSampler | CudaRolloutSampler":
     if _choose_device(options, say) == "cpu":
         return RolloutSampler(options, learner.actor)
@@ -192,7 +186,7 @@ def _build_sampler(
 
 
 def _open_workers(
-    options: RlOptions, learner: ReinforcementLearner, say: Callable[[str], None], stack: ExitStack
+    options: RlOptions, learner: PpoLearner, say: Callable[[str], None], stack: ExitStack
 ) -> Callable[[int], IterationOutcome]:
     # What runs an iteration and leaves the new state in the learner: this process, or several.
     if options.workers > 1:
@@ -267,7 +261,7 @@ def train_policy(
     }  # fmt: skip
 
 
-def _prepare_folder(options: RlOptions, learner: ReinforcementLearner) -> TrainingProgress:
+def _prepare_folder(options: RlOptions, learner: PpoLearner) -> TrainingProgress:
     path: Path = options.out / CHECKPOINT_FILE
     if options.resume:
         done, state = read_checkpoint(path, options)

@@ -37,7 +37,7 @@ from trailbrake.train.rl.iteration import IterationOutcome, join_outcomes, run_i
 from trailbrake.train.rl.networks import Weights
 from trailbrake.train.rl.options import RlOptions, race_options
 from trailbrake.train.rl.ppo import PpoLearner
-from trailbrake.train.rl.rollout import ReinforcementLearner, RolloutSampler
+from trailbrake.train.rl.rollout import RolloutSampler
 
 MOST_LOSSES = 3  # in one iteration
 _HERE = "trailbrake.train.rl.worker_crew"
@@ -291,7 +291,7 @@ class WorkerCrew:
         self._options, self._files = pack_options(options, team.is_remote)
         self._has_joined = False
 
-    def run_iteration(self, learner: ReinforcementLearner, iteration: int) -> IterationOutcome:
+    def run_iteration(self, learner: PpoLearner, iteration: int) -> IterationOutcome:
         """Run an iteration from the learner's state, which is the new one then.
 
         Raises:
@@ -308,7 +308,7 @@ class WorkerCrew:
         raise SimulatorError(f"workers were lost {MOST_LOSSES + 1} times", where=f"iteration {iteration}",
                              hint="see the workers' logs; --resume goes on from the checkpoint")  # fmt: skip
 
-    def _try_iteration(self, learner: ReinforcementLearner, iteration: int) -> IterationOutcome:
+    def _try_iteration(self, learner: PpoLearner, iteration: int) -> IterationOutcome:
         count = self._team.count
         if not self._has_joined:
             self._join_workers(learner)
@@ -327,7 +327,7 @@ class WorkerCrew:
         learner.import_state(unpack_arrays(answers[0].state))
         return join_outcomes([answer.outcome for answer in answers if answer.outcome is not None])
 
-    def _join_workers(self, learner: ReinforcementLearner) -> None:
+    def _join_workers(self, learner: PpoLearner) -> None:
         count, call_each = self._team.count, self._team.call_each
         probe = msgspec.msgpack.encode(OUTSIDE if self._team.is_remote else ("", 0))
         hosts = [answer.decode() for answer in call_each(FIND_ADDRESS, [probe] * count)]
