@@ -23,8 +23,8 @@ from trailbrake.laps import LapRecord
 from trailbrake.planning.course import Course
 from trailbrake.roles import LinkCounters
 from trailbrake.state import CarState, Controls, Image, OtherCar
-from trailbrake.system.own_address import find_own_address
 from trailbrake.tracks.track_library import load_track
+from trailbrake.transport.rendezvous import find_own_address
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(find() is None, reason="no Chromium here")]
 PERIOD = 1.0 / 60.0

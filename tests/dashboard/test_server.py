@@ -23,7 +23,7 @@ from trailbrake.dashboard.server import LEASE_TIMEOUT_S, MAX_TEXTS, ControlLease
 from trailbrake.errors import SimulatorError
 from trailbrake.state import CarState, Controls, Image
 from trailbrake.system import steady_clock
-from trailbrake.system.own_address import find_own_address
+from trailbrake.transport.rendezvous import find_own_address
 
 TIMEOUT = 20.0
 

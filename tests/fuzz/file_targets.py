@@ -51,7 +51,7 @@ from trailbrake.race.plan import read_plan
 from trailbrake.race.result_store import ResultStore
 from trailbrake.race.schedule import read_named_file
 from trailbrake.race.standings import build_leaderboard
-from trailbrake.record.csv_import import is_drive_table, read_csv_columns
+from trailbrake.record.csv_files import is_drive_table, read_csv_columns
 from trailbrake.record.driving_log import SkippedRows, read_usable_rows
 from trailbrake.record.format import ABOUT
 from trailbrake.record.lap_logs.channel_names import read_channel_names

@@ -13,7 +13,7 @@ from trailbrake.learning.identification.learned_car import learn_car
 from trailbrake.learning.learning_drives import LapStage, LearningProgress, drive_learned_laps, read_drive
 from trailbrake.learning.learning_journal import LearningJournal, LearningStep
 from trailbrake.learning.recorded_drive import DriveTarget, FaultMonitor, RecordedDrive, make_stage_goal
-from trailbrake.record.csv_export import export_csv
+from trailbrake.record.csv_files import export_csv
 from trailbrake.record.format import WIRE_DELAY
 from trailbrake.record.recorder import Recorder
 from trailbrake.record.recording_reader import Recording

@@ -90,7 +90,7 @@ def test_positions_give_one_curvature_whatever_the_blocks(tmp_path, monkeypatch)
     recorder.close()
     read = []
     for rows in (4096, 7, 1):
-        monkeypatch.setattr("trailbrake.record.csv_export.BLOCK_ROWS", rows)
+        monkeypatch.setattr("trailbrake.record.csv_files.BLOCK_ROWS", rows)
         out = io.StringIO(newline="")
         export_csv(Recording.open(recorder.path), out)
         lines = [line.split(",") for line in out.getvalue().splitlines()]
@@ -103,7 +103,7 @@ def test_positions_give_one_curvature_whatever_the_blocks(tmp_path, monkeypatch)
 USE = """
 import resource, sys
 from trailbrake.analysis.report import render_report
-from trailbrake.record import Recording, csv_export, export_csv, row_reader
+from trailbrake.record import Recording, csv_files, export_csv, row_reader
 
 class Enough(Exception):
     pass
@@ -115,7 +115,7 @@ class Out:
         if self.lines > 2000:
             raise Enough
 
-row_reader.KEPT_BYTES, csv_export.BLOCK_ROWS = 1 << 20, 512
+row_reader.KEPT_BYTES, csv_files.BLOCK_ROWS = 1 << 20, 512
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 if sys.argv[1] == "report":
     render_report(Recording.open(sys.argv[2]))

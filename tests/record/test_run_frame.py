@@ -12,7 +12,7 @@ from helpers.synthetic_drives import record_drive
 import trailbrake
 from trailbrake.errors import UsageError
 from trailbrake.record import Recording
-from trailbrake.record.csv_export import DERIVED_NAMES, export_csv
+from trailbrake.record.csv_files import DERIVED_NAMES, export_csv
 from trailbrake.record.recording_reader import RecordedLaps
 from trailbrake.record.run_frame import export_parquet, number_laps, sample_evenly
 

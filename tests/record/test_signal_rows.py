@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from mcap.reader import make_reader
 
-from trailbrake.record.csv_export import export_csv
+from trailbrake.record.csv_files import export_csv
 from trailbrake.record.recorder import Recorder
 from trailbrake.record.recording_reader import Recording
 from trailbrake.state import CarState, Controls, SignalValues

@@ -90,7 +90,7 @@ def _check_recording(path: Path) -> str:
 
 def _check_csv(path: Path) -> str:
     from trailbrake.planning.line_file import MARK, read_line
-    from trailbrake.record.csv_import import is_drive_table, read_csv_columns
+    from trailbrake.record.csv_files import is_drive_table, read_csv_columns
 
     with open_user_file(path, "table") as file:
         is_line = file.read(len(MARK)) == MARK.encode()

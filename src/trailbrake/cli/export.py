@@ -60,7 +60,7 @@ def export(recording: str, *, format: Format = "csv", out: Path | None = None, j
 def _write_export(opened: "Recording", format: Format, out: Path | None) -> int:
     """Write one file, or CSV to standard output where `out` is None; return the number of rows."""
     if format == "csv" or out is None:
-        from trailbrake.record.csv_export import export_csv
+        from trailbrake.record.csv_files import export_csv
 
         return export_csv(opened, out if out is not None else sys.stdout)
     if format == "parquet":

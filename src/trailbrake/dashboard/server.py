@@ -38,7 +38,7 @@ from trailbrake.dashboard.page_connections import (
 from trailbrake.errors import SimulatorError, WireError, describe_os_error
 from trailbrake.pages.rendering import read_asset
 from trailbrake.state import DebugLine
-from trailbrake.system.own_address import find_own_address
+from trailbrake.transport.rendezvous import find_own_address
 
 FRAME_RATE = 60.0  # Hz of frames, at most
 MAX_FRAMES_AHEAD = 3  # frames that may be on their way to a page; a slow page gets fewer frames

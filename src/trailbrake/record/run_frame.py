@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from trailbrake.config import recordings_folder
 from trailbrake.errors import UsageError, describe_os_error, suggest_names
 from trailbrake.observe.path_curvature import PathBend, path_radius
-from trailbrake.record.csv_export import COMMAND_PREFIX, DERIVED_NAMES, derive_curvature
+from trailbrake.record.csv_files import COMMAND_PREFIX, DERIVED_NAMES, derive_curvature
 from trailbrake.record.recording_reader import Recording
 from trailbrake.record.run_index import resolve_recording
 from trailbrake.state.fields import declared_quantities

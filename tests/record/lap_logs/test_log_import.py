@@ -11,7 +11,7 @@ from trailbrake.analysis.lap_traces import trace_laps
 from trailbrake.config import logs_folder
 from trailbrake.errors import DataError, UsageError
 from trailbrake.record import Recording
-from trailbrake.record.csv_export import export_csv
+from trailbrake.record.csv_files import export_csv
 from trailbrake.record.lap_logs import describe_log, is_lap_log, log_import, read_lap_log
 from trailbrake.state.tables import STATE_COLUMNS
 

@@ -10,7 +10,7 @@ from helpers.beamng.state_bytes import encode_state
 from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.driving.stepping import connect
-from trailbrake.record.csv_export import export_csv
+from trailbrake.record.csv_files import export_csv
 from trailbrake.record.recording_reader import Recording
 from trailbrake.sims.beamng.codec import StateMessage, decode_state_doubles
 from trailbrake.sims.beamng.signals import (

@@ -18,7 +18,7 @@ from trailbrake.config import logs_folder
 from trailbrake.errors import DataError, UsageError, describe_os_error
 from trailbrake.json_types import JsonObject
 from trailbrake.laps import LapRecord
-from trailbrake.record.csv_import import is_drive_table, read_csv_columns
+from trailbrake.record.csv_files import is_drive_table, read_csv_columns
 from trailbrake.record.lap_logs.channel_names import SI_UNITS, user_channels_file
 from trailbrake.record.lap_logs.csv_log import read_csv_log
 from trailbrake.record.lap_logs.gps_log import read_geo_log, read_nmea_log

@@ -9,12 +9,12 @@ import zlib
 from functools import lru_cache
 from typing import NamedTuple
 
+from trailbrake.cars.drivetrain import Engine
 from trailbrake.cars.params import CarParams, Tyre
 from trailbrake.frames import Vector, left_handed_from_iso, left_handed_from_turn, up_vector
 from trailbrake.sims.forza.blocks import Dash, HorizonBlock, MotorsportBlock, Sled
 from trailbrake.sims.forza.codec import SLED_SUBSET_SIZE, TAIL, Packet, StateSubset
 from trailbrake.sims.forza.spec import SHIFTING
-from trailbrake.sims.forza.turbo_pressure import boost_pressure
 from trailbrake.state import CarState, Controls, Phase, WheelState
 from trailbrake.state.record_calls import compile_record_calls
 from trailbrake.transport import pad_report
@@ -26,6 +26,7 @@ DRIVING = Phase.DRIVING
 STEER_MAX = 127  # largest value of the s8 fields; -128 counts as -127
 PEDAL_MAX = 255
 LINE_MAX = 127
+ATMOSPHERE = 101_325.0  # Pa, standard; `Boost` of a closed throttle is minus this
 _DRIVETRAINS = {"fwd": 0, "rwd": 1, "awd": 2}
 # Largest performance index of each class but the last (section 3.7).
 CLASS_LIMITS = {
@@ -410,3 +411,36 @@ def controls_from_wire(report: PadReport, steer: float) -> Controls:
         brake=report.left_trigger / pad_report.TRIGGER_MAX,
         handbrake=float(bool(report.buttons & PadButton.A)),
     )
+
+
+class TurboPressure:
+    """Follows the turbocharger of an engine.
+
+    Args:
+        engine: of the car.
+
+    Attributes:
+        share: 0..1, of its pressure that has built up; 0 without a turbocharger.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self.share = 0.0
+
+    def update(self, throttle: float, dt: float) -> None:
+        """Let `dt` s pass at a throttle of 0..1."""
+        lag = self._engine.turbo_lag
+        if lag > 0.0:
+            self.share += (throttle - self.share) * dt / (lag + dt)
+
+
+def boost_pressure(engine: Engine, throttle: float, turbo_share: float) -> float:
+    """Return the pressure above the atmosphere, Pa.
+
+    Args:
+        engine: of the car.
+        throttle: 0..1.
+        turbo_share: `TurboPressure.share`.
+    """
+    gain = engine.turbo_share / (1.0 - engine.turbo_share) if engine.turbo_share < 1.0 else 1.0
+    return throttle * ATMOSPHERE * (1.0 + gain * turbo_share) - ATMOSPHERE

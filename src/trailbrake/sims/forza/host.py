@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 from trailbrake.errors import SimulatorError, UsageError, WireError
 from trailbrake.roles import RoadPlant
 from trailbrake.sims.forza import codec, convert, spec
-from trailbrake.sims.forza.convert import RaceStatus
+from trailbrake.sims.forza.convert import RaceStatus, TurboPressure
 from trailbrake.sims.forza.pad_assists import AutomaticReverse, PadSteering
 from trailbrake.sims.forza.roadside import RoadsideSensor
-from trailbrake.sims.forza.turbo_pressure import TurboPressure
 from trailbrake.simulator_tools import Doors
 from trailbrake.state import CarState, Pose, SimCommand
 from trailbrake.transport import pad_report, rendezvous

@@ -29,7 +29,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.errors import SimulatorError
-from trailbrake.system.own_address import OUTSIDE, find_own_address
 from trailbrake.tasks.sent_files import collect_files, place_files, rename_files
 from trailbrake.tasks.worker_team import WorkerLostError, WorkerTeam
 from trailbrake.train.pytorch import import_torch
@@ -38,6 +37,7 @@ from trailbrake.train.rl.networks import Weights
 from trailbrake.train.rl.options import RlOptions, race_options
 from trailbrake.train.rl.ppo import PpoLearner
 from trailbrake.train.rl.rollout import RolloutSampler
+from trailbrake.transport.rendezvous import OUTSIDE, find_own_address
 
 MOST_LOSSES = 3  # in one iteration
 _HERE = "trailbrake.train.rl.worker_crew"

@@ -1,5 +1,6 @@
-"""Recordings as CSV."""
+"""Recordings as CSV, and tables of others with the same names of columns."""
 
+import csv
 import io
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -8,11 +9,12 @@ from typing import TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.errors import UsageError, describe_os_error
+from trailbrake.errors import DataError, UsageError, describe_os_error
 from trailbrake.observe.path_curvature import path_curvature, path_radius, yaw_rate_from_positions
 from trailbrake.record.recording_reader import Recording
 from trailbrake.record.row_reader import RecordedColumns, RecordedRows
 from trailbrake.state.tables import CONTROL_COLUMNS, STATE_COLUMNS, RecordColumn
+from trailbrake.user_files import decode_user_text, read_user_file
 
 BLOCK_ROWS = 4096  # rows at a time: bounds the memory, whatever the length of the recording
 EDGE_ROWS = 2  # rows on each side of a block that a second derivative needs
@@ -20,6 +22,12 @@ COMMAND_PREFIX = "command_"
 DERIVED_NAMES = ("curvature_1pm", "path_radius_m")  # those of `PathBend`, with their units
 _INTEGER_COLUMNS = ("sequence", "phase", "gear")
 LINE_END = "\r\n"  # RFC 4180
+MAX_BYTES = 1 << 30
+MAX_COLUMNS = 2000
+TIME = "time_s"
+
+Array = NDArray[np.float64]
+Columns = dict[str, Array]
 
 
 def csv_header(signals: Iterable[str] = ()) -> list[str]:
@@ -100,3 +108,52 @@ def _format_values(values: NDArray[np.float64], whole: bool) -> list[str]:
         for i in np.flatnonzero(missing).tolist():
             texts[i] = ""
     return texts
+
+
+def is_drive_table(path: Path) -> bool:
+    """Return whether a file is a CSV with our column of time in its first line."""
+    if path.suffix.lower() not in (".csv", ".txt"):
+        return False
+    head = read_user_file(path, "table", MAX_BYTES).partition(b"\n")[0]
+    return TIME.encode() in [cell.strip() for cell in head.split(b",")]
+
+
+def read_csv_columns(path: Path) -> tuple[Columns, Columns]:
+    """Return the states and the controls of a table, by the names of `state.tables`; NaN where there is no value.
+
+    Without columns of commands the controls are what the states say is applied.
+
+    Raises:
+        UsageError: the file cannot be read.
+        DataError: it is not such a table, or a cell is not a number; the message names the line.
+    """
+    text = decode_user_text(read_user_file(path, "table", MAX_BYTES), str(path))
+    reader = csv.reader(io.StringIO(text, newline=""))
+    rows: list[list[float]] = []
+    try:
+        names = [cell.strip() for cell in next(reader, [])]
+        if TIME not in names or len(names) > MAX_COLUMNS:
+            raise DataError("not a table of a drive", where=f"{path}:1", expected=f"a column {TIME}",
+                            got=",".join(names)[:60], hint="trailbrake export writes such tables")  # fmt: skip
+        for cells in reader:
+            if not any(cells):
+                continue
+            if len(cells) != len(names):
+                raise ValueError(f"{len(cells)} cells, not {len(names)}")
+            rows.append([float(cell) if cell.strip() else np.nan for cell in cells])
+    except (ValueError, csv.Error) as error:
+        raise DataError(f"no row of numbers: {error}", where=f"{path}:{reader.line_num}") from error
+    table = np.array(rows, np.float64).reshape(len(rows), len(names))
+    found = {name: table[:, k] for k, name in enumerate(names)}
+    state = _choose_columns(found, STATE_COLUMNS, "")
+    controls = _choose_columns(found, CONTROL_COLUMNS, COMMAND_PREFIX)
+    for name in ("steer", "throttle", "brake"):
+        if not np.isfinite(controls[name]).any():
+            controls[name] = state[name]
+    return state, controls
+
+
+def _choose_columns(found: Columns, columns: tuple[RecordColumn, ...], prefix: str) -> Columns:
+    length = len(next(iter(found.values()))) if found else 0
+    missing = np.full(length, np.nan)
+    return {column.name: found.get(prefix + column.csv_name, missing) for column in columns}
