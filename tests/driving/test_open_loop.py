@@ -5,7 +5,8 @@ import pytest
 from helpers.compared_drives import record_laps
 
 from trailbrake.analysis.comparison import DriveChoice, compare_drives
-from trailbrake.driving.open_loop import OpenLoopOptions, replay_open_loop
+from trailbrake.driving.open_loop import replay_open_loop
+from trailbrake.driving.options import OpenLoopOptions
 from trailbrake.errors import DriverError, UsageError
 from trailbrake.record import Recording
 from trailbrake.record.recorder import Recorder

@@ -18,7 +18,8 @@ from trailbrake.analysis.lap_location import choose_line, locate_laps
 from trailbrake.analysis.lap_traces import trace_laps
 from trailbrake.analysis.report import write_report
 from trailbrake.dashboard.recorded_frames import RecordedFrames
-from trailbrake.driving.open_loop import OpenLoopOptions, replay_open_loop
+from trailbrake.driving.open_loop import replay_open_loop
+from trailbrake.driving.options import OpenLoopOptions
 from trailbrake.driving.road_monitor import RoadMonitor, WireLapScorer
 from trailbrake.driving.session_recording import record_session
 from trailbrake.frames import left_handed_from_iso

@@ -21,7 +21,7 @@ from trailbrake.tracks.track_library import load_track
 @pytest.mark.slow
 def test_the_verb_writes_a_lap_that_the_driver_repeats_through_a_wire(tmp_path, capsys):
     path = tmp_path / "lap.csv"
-    tokens = ["reference", "--track", "kartwerk", "--car", "kart", "--generations", "3", "--count", "16", "--wide"]
+    tokens = ["reference", "--track", "kartwerk", "--car", "kart", "--generations", "3", "--count", "16"]
     assert run_command_line([*tokens, "--out", str(path), "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert len(result["laps_s"]) == PROVEN_LAPS
@@ -31,8 +31,7 @@ def test_the_verb_writes_a_lap_that_the_driver_repeats_through_a_wire(tmp_path, 
     line = load_racing_line(path, track.road, load_car("kart"))
     grip = line.column(RoadColumn.GRIP)
     assert np.ptp(grip) > 0.0
-    about = read_line(path).about
-    assert (about["kind"], about["wide"]) == ("reference", True)
+    assert read_line(path).about["kind"] == "reference"
     summary = drive(DriveFlags(driver="line_track", sim="forza", gain=("learn=0",), track="kartwerk", car="kart",
                                line=path, report=False, out=tmp_path).make_spec())  # fmt: skip
     assert [lap["valid"] for lap in summary["laps"]] == [True, True]

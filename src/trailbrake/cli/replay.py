@@ -3,33 +3,43 @@
 import contextlib
 import math
 import sys
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from trailbrake.cli.output import JsonFlag, open_page, print_json, print_notice
 from trailbrake.cli.runs import find_recording
 from trailbrake.dashboard.options import ReplayPageOptions
+from trailbrake.driving.options import OpenLoopOptions
 from trailbrake.errors import UsageError
 from trailbrake.simulator import load_part
+
+
+@dataclass(frozen=True)
+class SessionOptions:
+    """A session of datagrams to send.
+
+    Attributes:
+        to: the receiver, HOST:PORT.
+        pace: 1 as recorded, 2 twice as fast, ...; max: as fast as a local receiver can follow.
+        loops: how often; 0 = until stopped.
+        rate: rows a second of a table without a column of time; 0 = 60.
+    """
+
+    to: str = ""
+    pace: str = "1"
+    loops: int = 1
+    rate: float = 0.0
 
 
 def replay(
     file: str,
     *,
     page: Annotated[ReplayPageOptions | None, Parameter(name="*")] = None,
-    to: str = "",
-    pace: str = "1",
-    loops: int = 1,
-    rate: float = 0.0,
-    driver: str = "",
-    config: Path | None = None,
-    gain: tuple[str, ...] = (),
-    track: str = "",
-    car: str = "",
-    out: Path | None = None,
+    session: Annotated[SessionOptions | None, Parameter(name="*")] = None,
+    open_loop: Annotated[OpenLoopOptions | None, Parameter(name="*")] = None,
     json: JsonFlag = False,
 ) -> int:
     """Replay what was recorded.
@@ -43,20 +53,13 @@ def replay(
         file: a raw recording or table of a simulator that sends datagrams; or an .mcap file, or a run by its id,
             `last`, `best`.
         page: the live page.
-        to: the receiver, HOST:PORT.
-        pace: 1 as recorded, 2 twice as fast, ...; max: as fast as a local receiver can follow.
-        loops: how often; 0 = until stopped.
-        rate: rows a second of a table without a column of time; 0 = 60.
-        driver: of the open-loop replay: a name, or FILE.py.
-        config: its file of gains.
-        gain: one of its gains, KEY=VALUE; repeatable.
-        track: the road that it plans on; default that of the recording.
-        car: the car that it plans with; default that of the recording.
-        out: the page, or the recording of the driver's answers; default beside the recording.
+        session: where datagrams go.
+        open_loop: who answers a recording.
         json: print one JSON object on stdout.
     """
     path = find_recording(file)
-    page = page or ReplayPageOptions()
+    page, session, open_loop = page or ReplayPageOptions(), session or SessionOptions(), open_loop or OpenLoopOptions()
+    to, driver, out = session.to, open_loop.driver, open_loop.out
     if page.watch:
         if to or driver or out is not None:
             raise UsageError("one of --watch, --to and --driver", where="replay", expected="--watch alone")
@@ -67,15 +70,13 @@ def replay(
         if to:
             raise UsageError("a recording holds no datagrams", where="--to", hint="leave --to out")
         if driver:
-            from trailbrake.driving.open_loop import OpenLoopOptions
-
-            return _replay_open_loop(path, OpenLoopOptions(driver, config, gain, track, car, out), json)
+            return _replay_open_loop(path, open_loop, json)
         return _write_player(path, out, page.open, json)
     if driver or out is not None:
         raise UsageError("only a recording can be driven by or shown", where=str(path), expected="an .mcap file")
     if not to:
         raise UsageError("datagrams need a receiver", where="--to", expected="HOST:PORT")
-    return _send_session(path, to, SessionPace(pace, loops, rate), json)
+    return _send_session(path, session, json)
 
 
 def _watch_recording(file: Path, page: ReplayPageOptions, json: bool) -> int:
@@ -99,11 +100,10 @@ def _write_player(path: Path, out: Path | None, open: bool, json: bool) -> int:
     return 0
 
 
-def _replay_open_loop(path: Path, options: object, json: bool) -> int:
-    from trailbrake.driving.open_loop import OpenLoopOptions, replay_open_loop
+def _replay_open_loop(path: Path, options: OpenLoopOptions, json: bool) -> int:
+    from trailbrake.driving.open_loop import replay_open_loop
     from trailbrake.record.recording_reader import Recording
 
-    assert isinstance(options, OpenLoopOptions)
     with contextlib.redirect_stdout(sys.stderr):
         done = replay_open_loop(Recording.open(path), options)
     if json:
@@ -117,21 +117,13 @@ def _replay_open_loop(path: Path, options: object, json: bool) -> int:
     return 1 if done.ended else 0
 
 
-class SessionPace(NamedTuple):
-    """How a session is sent: its pace as the flag says it, how often, and the rows per second of a table."""
-
-    pace: str
-    loops: int
-    rate: float
-
-
-def _send_session(file: Path, to: str, session: SessionPace, json: bool) -> int:
+def _send_session(file: Path, session: SessionOptions, json: bool) -> int:
     from trailbrake.driving.drive_files import find_session_simulator
     from trailbrake.simulator_tools import ReplayResult
     from trailbrake.system.signals import handle_stop_signals
     from trailbrake.transport.udp import parse_address
 
-    pace, loops, rate = session
+    to, loops = session.to, session.loops
     if loops < 0:
         raise UsageError("no number of loops", where="--loops", expected="0 or more", got=str(loops))
     if not file.is_file():
@@ -143,7 +135,7 @@ def _send_session(file: Path, to: str, session: SessionPace, json: bool) -> int:
             expected="a raw recording, or a table of packets",
         )  # fmt: skip
     tool = load_part(simulator.tools["replay"])
-    target, factor = parse_address(to, where="--to"), tool.parse_pace(pace)
+    target, factor = parse_address(to, where="--to"), tool.parse_pace(session.pace)
     stopped = False
 
     def stop() -> None:
@@ -153,7 +145,7 @@ def _send_session(file: Path, to: str, session: SessionPace, json: bool) -> int:
     total = ReplayResult()
     with handle_stop_signals(stop), contextlib.redirect_stdout(sys.stderr):
         for _ in range(loops) if loops else iter(int, 1):
-            done = tool.replay(file, target, factor, lambda: stopped, rate)
+            done = tool.replay(file, target, factor, lambda: stopped, session.rate)
             if done.note and not total.note:
                 print(f"trailbrake: {done.note}", file=sys.stderr)
             total.note = done.note

@@ -13,6 +13,7 @@ import numpy as np
 from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.loading.driver_registry import declared_course_needs, declared_needs, load_driver
 from trailbrake.driving.loop.supervisor import Supervisor, decide_controls
+from trailbrake.driving.options import OpenLoopOptions
 from trailbrake.errors import DataError, DriverError, TrailbrakeError, UsageError, describe_value, raised_at
 from trailbrake.laps import Rewind
 from trailbrake.planning.course import Course, UnmappedCourse
@@ -27,27 +28,6 @@ from trailbrake.tracks.track_library import load_track
 GAP = 1.0  # s without a row, after which the driver's dt is 0, as in a drive
 BLOCK_ROWS = 20_000  # rows at a time
 _NOT_RECORDED = ("image", "line_ahead", "others")
-
-
-@dataclass(frozen=True)
-class OpenLoopOptions:
-    """An open-loop replay.
-
-    Attributes:
-        driver: as `--driver` of a drive.
-        config: a file with gains.
-        gain: KEY=VALUE of gains.
-        track: the road that the driver plans on; "" = that of the recording.
-        car: the car that it plans with; "" = that of the recording.
-        out: the new recording; None = beside the old one.
-    """
-
-    driver: str
-    config: Path | None = None
-    gain: tuple[str, ...] = ()
-    track: str = ""
-    car: str = ""
-    out: Path | None = None
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
-"""Options of served worlds and of the pad's check; the command line makes its flags of these."""
+"""Options of served worlds, of the pad's check and of open-loop replays; the command line makes its flags of these."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from trailbrake.simulator import Speed
@@ -53,3 +54,24 @@ class PadCheckOptions:
     live: bool = False
     pad: str = "auto"
     listen: str = ""
+
+
+@dataclass(frozen=True)
+class OpenLoopOptions:
+    """A driver that answers a recording.
+
+    Attributes:
+        driver: of the open-loop replay: a name, or FILE.py.
+        config: its file of gains.
+        gain: one of its gains, KEY=VALUE; repeatable.
+        track: the road that it plans on; default that of the recording.
+        car: the car that it plans with; default that of the recording.
+        out: the page, or the recording of the driver's answers; default beside the recording.
+    """
+
+    driver: str = ""
+    config: Path | None = None
+    gain: tuple[str, ...] = ()
+    track: str = ""
+    car: str = ""
+    out: Path | None = None

@@ -52,8 +52,6 @@ LOST_TIME = 5.0  # s that a gate counts as that was not reached
 BEST_SHARE = 0.25  # of a generation, from which the next plan is recombined
 GRIP_STEPS = (0.04, 0.005)  # standard deviation of the factors on the grip in the first and the last generation
 OFFSET_STEPS = (0.4, 0.04)  # m, of the offsets
-INNER_WHEELS = 0.3  # m that the inner wheels' path keeps inside the edge, of a wide search
-WALL_DISTANCE = 0.2  # m between the car's side and a wall that such a path keeps
 SMOOTH_ROWS = 6  # rows of the line, before and behind, over which a path's offset is averaged
 FIRST_GRIP = 1.08  # factor on the road's grip that the first plan uses
 PATIENCE = 4  # generations without a clean lap, after which the grip to begin with is looked for
@@ -269,7 +267,6 @@ class LapSearch:
         course: the track (closed), the car, and the line to begin with.
         count: cars of a generation, even.
         seed: of the disturbances.
-        wide: whether paths may leave the room of lines, as far as the inner wheels stay on the road.
 
     Attributes:
         mean: the plan about which the next generation is disturbed.
@@ -279,7 +276,6 @@ class LapSearch:
     course: Course
     count: int = 128
     seed: int = 0
-    wide: bool = False
     candidates: list[tuple[float, LapPlan]] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
@@ -288,7 +284,7 @@ class LapSearch:
         gates = self.batch.gates
         self.mean = LapPlan(np.full(gates, FIRST_GRIP), np.zeros(gates))
         self._rng = np.random.default_rng(self.seed)
-        self.builder = PlanBuilder(self.course, gates, wide=self.wide)
+        self.builder = PlanBuilder(self.course, gates)
 
     @property
     def best_time(self) -> float:
@@ -393,11 +389,10 @@ class PlanBuilder:
     Args:
         course: the track, the car and the line to begin with.
         gates: places along the road.
-        wide: whether paths may leave the room of lines, as far as the inner wheels stay on the road.
     """
 
-    def __init__(self, course: Course, gates: int, *, wide: bool = False) -> None:
-        self._course, self._wide = course, wide
+    def __init__(self, course: Course, gates: int) -> None:
+        self._course = course
         line, road = course.line, course.track.road
         x, y = line.column(RoadColumn.X), line.column(RoadColumn.Y)
         self._x, self._y, yaw = x, y, line.column(RoadColumn.YAW)
@@ -415,12 +410,8 @@ class PlanBuilder:
         line, body = self._course.line, self._course.known_car().body
         width, kerb, runoff = (line.column(column) for column in side)
         half_track = 0.5 * min(body.track_front, body.track_rear)
-        if not self._wide:
-            room = PathRoom(0.5 * body.width, half_track, KERB_MARGIN, kerbs=True)
-            return find_side_reach(width, kerb, runoff, room)
-        beyond = np.minimum(half_track - INNER_WHEELS, runoff - 0.5 * body.width - WALL_DISTANCE)
-        reach: Array = width + beyond
-        return reach
+        room = PathRoom(0.5 * body.width, half_track, KERB_MARGIN, kerbs=True)
+        return find_side_reach(width, kerb, runoff, room)
 
     def limit_plan(self, plan: LapPlan) -> LapPlan:
         """Return a plan within the bounds of the road and of the factors."""

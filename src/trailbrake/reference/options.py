@@ -15,7 +15,6 @@ class ReferenceOptions:
         generations: of the search.
         count: cars that drive at once; even, 8 or more.
         seed: of the search.
-        wide: leave the room of lines while the inner wheels stay on the road: no measure for drivers.
         out: the line file; default reference-TRACK-CAR.csv.
     """
 
@@ -25,5 +24,4 @@ class ReferenceOptions:
     generations: int = 48
     count: int = 32
     seed: int = 0
-    wide: bool = False
     out: Path | None = None

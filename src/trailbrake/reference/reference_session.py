@@ -47,7 +47,7 @@ def make_reference_lap(
     given = None if options.line is None else load_racing_line(options.line, track.road, car)
     course = Course(track, car, given_line=given)
     began = time.perf_counter()
-    search = LapSearch(course, options.count, options.seed, options.wide)
+    search = LapSearch(course, options.count, options.seed)
     search.run_generations(options.generations, report)
     proven = search.prove_candidates()
     if proven is None:
@@ -65,7 +65,6 @@ def make_reference_lap(
         "generations": options.generations,
         "count": options.count,
         "seed": options.seed,
-        "wide": options.wide,
     }
     write_line(path, LineFile(about, collect_columns(search, proven.plan)))
     return {
