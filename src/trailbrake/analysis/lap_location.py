@@ -207,7 +207,7 @@ def _find_distances(common: CommonLine, raw: dict[str, Array], driven: Array, la
     """Return the distance since the start line and the offset from the line, per row."""
     line = common.line
     if line is None or not np.isfinite(raw["x"] + raw["y"]).any():
-        first, last = np.interp((lap.end - lap.time_s, lap.end), raw["time"], driven)
+        first, last = np.interp((lap.end - lap.time_s, lap.end), raw["time"], driven).tolist()
         if not (lap.finished and last > first):
             first, last = 0.0, common.length
         return (driven - first) * common.length / (last - first), np.full(len(driven), math.nan)
