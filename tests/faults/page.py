@@ -2,7 +2,6 @@
 
 import json
 import re
-import statistics
 from pathlib import Path
 
 from faults.client_table import CLIENT
@@ -30,11 +29,12 @@ A driver raises any exception, `BaseException`s too; it hangs in sleep, in a loo
 wrong type or None. A full disk is the limit on the size of a file, a slow disk 1.5 s for each chunk of a recording.
 Programs that step a live car (`connect`, `Link-v0`) are tested in `tests/driving/supervised/test_stalls.py`.
 
-**Brake** is without throttle. **In brackets**: the test's limit on a busy machine, from the beginning of the fault for
-the wire, from its end for a car that drives on. **Measured** is the worst of the row's wires, in s: `safe` until the
-wire is safe, `car` until the car stands (below 0.5 m/s) or slows down, `back` until it drives again, `gap` between
-two commands, `exit` until the process has ended. Udacity's cars (`udacity*` is all three) have one pedal, which does
-not brake below 2.2 m/s, and roll out. No stop makes the car faster or drives it backwards."""
+**Brake** is without throttle. **In brackets**: the test's limit on a busy machine, from the beginning of the fault
+for the wire, from its end for a car that drives on. **Measured** is the worst of the row's wires, in s, on two cores
+that others shared (`python -m tests.faults --measure`): `safe` until the wire is safe, `car` until the car stands
+(below 0.5 m/s) or slows down, `back` until it drives again, `gap` between two commands, `exit` until the process has
+ended. Udacity's cars (`udacity*` is all three) have one pedal, which does not brake below 2.2 m/s, and roll out. No
+stop makes the car faster or drives it backwards."""
 GROUPS = ("driver raises", "driver hangs", "driver answers")  # the introduction says what they are
 FIGURES = {"safe_s": "safe", "car_s": "car", "back_s": "back", "gap_s": "gap", "exit_s": "exit"}
 END_TITLES = {
@@ -131,33 +131,12 @@ def describe_measured(end, table, faults, wires, measured):
     return ", ".join([*(times or ["passes"]), *sorted(states - {"passes", "partly"})])
 
 
-def list_stop_rows(measured):
-    """Return how long stops of our client take: median and worst of all cells in which it stops the car."""
-    lines = ["| wire | stops | wire safe, median | worst | car stands, median | worst |", "|---|---|---|---|---|---|"]
-    for wire in WIRE_NAMES:
-        names = [Cell(wire, "client", fault, None).name for fault in FAULTS if CLIENT[fault][wire].car == "stands"]
-        found = [measured[name] for name in names if name in measured and measured[name]["passes"]]
-        columns = []
-        for key in ("safe_s", "car_s"):
-            times = [figures[key] for figures in found if key in figures]
-            columns += [f"{statistics.median(times):.2f}", f"{max(times):.2f}"] if times else ["", ""]
-        lines.append(f"| {wire} | {len(found)} | " + " | ".join(columns) + " |")
-    return lines
-
-
 def faults_page():
     """Return docs/faults.md."""
     measured = load_measured()
-    dates = sorted(figures["date"] for figures in measured.values())
     parts = [INTRODUCTION]
     for end, table in (("client", CLIENT), ("host", HOST)):
         parts += [f"## {END_TITLES[end]}", "\n".join(list_fault_rows(end, table, measured))]
-    parts.append(
-        "## Stops of our client\n\nSeconds, over all cells in which the client stops the car. By"
-        f" `python -m tests.faults --measure`{f', {dates[-1]}' if dates else ''}, on two cores that others shared:"
-        " upper bounds."
-    )
-    parts.append("\n".join(list_stop_rows(measured)))
     if KNOWN:
         rows = [f"| {wire} | {end} | {fault} | {why} |" for (wire, end, fault), why in KNOWN.items()]
         parts += ["## Open\n\nThese cells do not have their declared outcome yet.",
