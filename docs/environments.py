@@ -44,7 +44,7 @@ envs = gymnasium.make_vec("trailbrake/Race-v1", num_envs=4096, vectorization_mod
   device="cuda")` shares its arrays, and JAX by DLPack of those. A car takes 1034 bytes with the default observation;
   one H100 makes 227 million steps of 10 ms a second ([figures.md](figures.md#speed)).
   `trailbrake.world.cuda.CudaBatch` is the world alone.
-* `trailbrake.env.sb3.RaceVecEnv` is the fast one for Stable-Baselines3: all cars in one batch.
+* `trailbrake.env.sb3.RaceVecEnv`, for Stable-Baselines3, has all cars in one batch.
 * `trailbrake/Link-v0` drives through the wire of a simulator (`sim="assetto"`), in lockstep with the embedded world
   or, with `live=True`, the game itself; `live_options={"pad": "uinput"}` are the options of `--live`. It observes
   `CarState` only. Where the simulator cannot place the car (Forza, BeamNG), an embedded world begins again at the
