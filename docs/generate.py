@@ -88,9 +88,14 @@ def state_page() -> str:
 
 
 def list_fields(cls: type) -> str:
-    """Return a line for each field of a record: name, unit, range and frame, meaning."""
+    """Return a line for each field of a record: name, unit, range and frame, meaning. Fields of the car come first."""
     lines = []
+    of_car = markdown_table(CarState).splitlines() if cls is OtherCar else []
+    if same := [f"`{row.split('`')[1]}`" for row in markdown_table(cls).splitlines()[2:] if row in of_car]:
+        lines.append(f"* {', '.join(same)}: as those of the car")
     for row in markdown_table(cls).splitlines()[2:]:
+        if row in of_car:
+            continue
         name, unit, span, meaning, frame = (cell.strip() for cell in row.strip("|").split(" | "))
         brackets = ", ".join(filter(None, ("" if unit == "1" else unit, span, frame)))
         lines.append(f"* {name}{f' ({brackets})' if brackets else ''}: {meaning}")
