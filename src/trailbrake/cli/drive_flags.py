@@ -62,10 +62,9 @@ class DriveFlags:
         stability: limit throttle and steering in a slide of the rear axle, under any driver; needs the car's file.
         host: options of the embedded simulator, KEY=VALUE as of `serve`.
         world: properties of the embedded world that no driver receives, KEY=VALUE; repeatable. car, track: where they
-            differ from --car and --track. grip, grip_lap, rain_after, rain_seconds, fuel_rate: docs/evaluate.md;
-            slipstream: docs/racing.md.
+            differ from --car and --track. Others: docs/evaluate.md, docs/racing.md.
         signals: the simulator's own values to record and show: names of docs/signals.md or patterns as
-            `beamng.wheel_*`, with commas; or `all`.
+            `beamng.wheel_*`; or `all`.
         pace: who sets the pace of real time: with `driver` the simulator waits for each answer.
     """
 

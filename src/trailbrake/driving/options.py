@@ -22,8 +22,8 @@ class WorldOptions:
         speed: `real` time, or as fast as possible (`max`); default: what suits the simulator.
         view: the first car's view: page: for `drive --live --camera world`; window: also as a window, for `--camera
             window:TITLE`.
-        world: changes during the drive, KEY=VALUE; repeatable: grip, grip_lap, rain_after, rain_seconds, fuel_rate:
-            docs/evaluate.md; slipstream: docs/racing.md. car, track: in place of --car, --track.
+        world: changes during the drive, KEY=VALUE; repeatable: docs/evaluate.md, docs/racing.md. car, track: in place
+            of --car, --track.
     """
 
     track: str = ""

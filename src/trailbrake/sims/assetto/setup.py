@@ -42,7 +42,7 @@ class SetupOptions:
         proton: change no file; run the bridge to the game under Proton. Start it before the game.
         clients: with --proton: the programs in the prefix are clients of `trailbrake serve assetto`.
         cars: with --proton: most cars.
-        python: with --proton: a Windows python.exe; default windows-python/python.exe in the user's data folder.
+        python: with --proton: a Windows python.exe; default in the user's data folder.
         prefix: with --proton: a prefix of another wine than Steam's.
         wine: with --prefix: its program.
     """
