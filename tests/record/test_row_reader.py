@@ -35,7 +35,7 @@ def recording(tmp_path_factory):
     return Recording.open(recorder.path)
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(start=st.integers(0, 1005), size=st.integers(0, 1005), step=st.integers(1, 400), kept=st.booleans())
 def test_any_rows_are_those_of_the_whole_columns(recording, start, size, step, kept):
     opened = recording if kept else fresh(recording)

@@ -300,21 +300,6 @@ def test_pings_of_a_peer_that_does_not_read_end_the_channel(listener, monkeypatc
         assert channel.close_reason.startswith("the other end does not read")
 
 
-@pytest.mark.parametrize("rest", [b"hello", b"\xff\xff", b"GET / HTTP/1.1\r\n\r\n"])
-@pytest.mark.parametrize("request_line", [b"GET / HTTP/1.1", b"GET /socket.io/?EIO=4 HTTP/1.1"])
-def test_a_request_with_more_behind_it_is_no_simulator_and_harms_nothing(listener, request_line, rest):
-    # A browser or a scanner that writes on: the library had ended its output when its answer was to be sent.
-    with socket.create_connection(listener.address) as other:
-        other.sendall(request_line + b"\r\nHost: x\r\n\r\n" + rest)
-        channel = wait_for(listener.accept)
-        ANSWERED.append(channel)
-        other.settimeout(SOON)
-        received = beside(lambda: [other.recv(100)])
-        assert received(channel) is not None
-        assert not channel.is_open
-    wait_for(lambda: channel.poll_texts() or channel.is_closed)
-
-
 @pytest.mark.parametrize(
     "upgrade", [b"", b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"]
 )
