@@ -55,8 +55,7 @@ def test_scribbling_into_car0_does_no_harm(session):
     assert session.plant.bodies[0].controls.throttle == 0.5
 
 
-@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-@pytest.mark.parametrize("field", ["gas", "steer", "clutch"])
+@pytest.mark.parametrize(("field", "bad"), [("gas", math.nan), ("steer", math.inf), ("clutch", -math.inf)])
 def test_controls_that_are_no_numbers_are_rejected_whole(session, field, bad):
     page = file_of(session, spec.controls_name(0))
     put(page, **{field: bad})
@@ -73,13 +72,6 @@ def test_controls_that_are_no_numbers_are_rejected_whole(session, field, bad):
     put(page, gas=0.25, clutch=1.0)
     session.tick()
     assert session.plant.bodies[0].controls.throttle == 0.25
-
-
-def test_controls_are_clamped(session):
-    put(file_of(session, spec.controls_name(0)), gas=5.0, brake=-3.0, steer=-9.0, clutch=2.0)
-    session.tick(20)
-    c = session.plant.bodies[0].controls
-    assert (c.throttle, c.brake, c.steer, c.clutch) == (1.0, 0.0, 1.0, 0.0)
 
 
 def test_paddles_act_on_the_rising_edge(session):
@@ -106,12 +98,6 @@ def test_paddles_act_on_the_rising_edge(session):
     assert body.gear == session.plant.cars[0].gearbox.top_gear
     press(gear_dn=1)
     assert body.gear == session.plant.cars[0].gearbox.top_gear - 1  # presses at the top are not stored up
-
-
-def test_autoshift(session):
-    put(file_of(session, spec.controls_name(0)), clutch=1.0, gas=1.0, autoshift_active=1)
-    session.tick(20)
-    assert session.plant.bodies[0].controls.gear is None
 
 
 def test_a_page_of_zeros_has_the_clutch_pressed(session):

@@ -87,17 +87,6 @@ def test_restart_is_one_pulse(session):
     assert page.read_bytes()[1] == 0
 
 
-def test_time_scale(session):
-    link = session.connect()
-    assert session.host.time_scale == 1.0
-    link.send_command(SimCommand(time_scale=10.0))
-    session.tick(20)
-    assert session.host.time_scale == 10.0
-    link.release()
-    session.tick(20)
-    assert session.host.time_scale == 1.0
-
-
 def test_collisions_between_cars(session):
     link = session.connect()
     for wanted in (False, True):
