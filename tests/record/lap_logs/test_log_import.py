@@ -70,6 +70,12 @@ def test_what_was_read_is_said_in_lines(laps, tmp_path):
     assert lines[2].startswith("not used: Record, GForceZ")
 
 
+def test_a_unit_that_is_in_the_name_is_said_once(laps, tmp_path):
+    rows = np.column_stack([laps.time, laps.x, laps.y, 3.6 * laps.speed])
+    np.savetxt(tmp_path / "a.csv", rows, "%.3f", ",", header="time [s],x [m],y [m],speed [km/h]", comments="")
+    assert describe_log(read_lap_log(tmp_path / "a.csv"))[1] == "read: x [m] as x, y [m] as y, speed [km/h] as speed"
+
+
 def test_other_files_are_refused(tmp_path):
     assert is_lap_log(tmp_path / "A.LD")
     assert not is_lap_log(tmp_path / "a.mcap")
