@@ -29,7 +29,8 @@ def _smooth(values: Array, time: Array) -> Array:
 
 def _derive(values: Array, time: Array) -> Array:
     """Return the smoothed derivative; rows may be unevenly apart, so the mean of values belongs to that of times."""
-    return np.gradient(_smooth(values, time), _smooth(time, time))
+    slope: Array = np.gradient(_smooth(values, time), _smooth(time, time))
+    return slope
 
 
 def check_speed(work: LogWork) -> None:
