@@ -1,12 +1,22 @@
 """Scenes through the wire: who does not look touches, who follows does not, and a scene repeats."""
 
 import msgspec
+import numpy as np
 import pytest
 
-from trailbrake.evaluate.overtaking.scene_drive import JudgedDriver, drive_scene
+from trailbrake.evaluate.overtaking.scene_drive import JudgedDriver, cut_last_lap, drive_scene
 from trailbrake.evaluate.overtaking.scenes import OvertakingScene, draw_scenes, load_overtaking_suite
 
-pytestmark = pytest.mark.slow
+
+@pytest.mark.parametrize("began", [-2.0, 0.0, 3.0, 997.0])  # a line may begin before the zero of its road
+def test_the_last_lap_of_practice_is_the_last_of_those_that_were_driven(began):
+    way = np.arange(began, began + 3100.0)
+    speed = np.interp((way - began) // 1000.0, [0, 1, 2, 3], [10.0, 20.0, 40.0, 40.0])  # m/s, by lap
+    driven = np.column_stack([np.cumsum(1.0 / speed), way, speed])
+    lap_s, times, speeds = cut_last_lap(driven, began, 3, 1000.0)
+    assert lap_s == pytest.approx(25.0, abs=0.2)
+    assert (len(times), times[0], speeds[500]) == (1000, 0.0, 40.0)
+    assert cut_last_lap(driven[:2900], began, 3, 1000.0) is None
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +31,7 @@ def make_scene(suite, **changes):
     return msgspec.structs.replace(scene, **changes)
 
 
+@pytest.mark.slow
 def test_who_does_not_look_drives_into_the_rival(suite):
     scene = make_scene(suite)
     result = drive_scene(suite, scene, JudgedDriver("line_track"))
@@ -31,6 +42,7 @@ def test_who_does_not_look_drives_into_the_rival(suite):
     assert drive_scene(suite, scene, JudgedDriver("line_track")) == result
 
 
+@pytest.mark.slow
 def test_who_follows_neither_touches_nor_passes_and_loses_the_rivals_time(suite):
     result = drive_scene(suite, make_scene(suite, ratio=0.8, laps=0.5), JudgedDriver("convoy"))
     assert (result.error, result.contact, result.passed) == ("", False, False)
@@ -38,10 +50,12 @@ def test_who_follows_neither_touches_nor_passes_and_loses_the_rivals_time(suite)
     assert abs(result.rival_lost_s) < 1.0
 
 
+@pytest.mark.slow
 def test_a_driver_that_fails_is_a_result(suite):
     assert "nobody" in drive_scene(suite, make_scene(suite), JudgedDriver("nobody")).error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "track"), [(1, "lakeside"), (2, "kartwerk")])
 def test_race_line_stays_on_narrow_roads_among_others(suite, number, track):
     scene = draw_scenes(suite, suite.classes[0], suite.seed, number + 1)[number]
@@ -50,6 +64,7 @@ def test_race_line_stays_on_narrow_roads_among_others(suite, number, track):
     assert (result.error, result.off_road_s, result.wall_contacts, result.contact) == ("", 0.0, 0, False)
 
 
+@pytest.mark.slow
 def test_race_line_does_not_drive_into_a_rival_that_moves_aside_and_lifts(suite):
     suite = msgspec.structs.replace(suite, practice_laps=2)
     kind = next(kind for kind in suite.classes if kind.name == "blue_flag")

@@ -254,15 +254,32 @@ def practise(sim: str, track: str, car: str, judged: JudgedDriver, laps: int) ->
 
     setup = make_scene_setup(sim, track, car, [driver])
     monitor = drive_monitored(setup, [driver], [start], (0.0, 0.0), is_over)
-    time, way, speed = np.array(monitor.lap_ways).T
-    first = laps * length - length
-    if way[-1] < laps * length:
+    lap = cut_last_lap(np.array(monitor.lap_ways), monitor.began[0].way, laps, length)
+    if lap is None:
         raise TrailbrakeError(f"{judged.name} alone did not finish {laps} laps in {limit:.0f} s on {track}")
+    memory = driver.export_memory() if isinstance(driver, KeepsMemory) else None
+    return Practice(*lap, memory)
+
+
+def cut_last_lap(
+    driven: NDArray[np.float64], began: float, laps: int, length: float
+) -> tuple[float, NDArray[np.float64], NDArray[np.float64]] | None:
+    """Return the last of `laps` laps: `lap_s`, `times` and `speeds` of a `Practice`; None if it was not finished.
+
+    Args:
+        driven: (n, 3) `SceneMonitor.lap_ways`.
+        began: m along the road at the start, which may lie a little before its zero.
+        laps: how many.
+        length: m, of the road.
+    """
+    time, way, speed = driven.T
+    first = length * (round(began / length) + laps - 1)
+    if way[-1] < first + length:
+        return None
     stations = np.arange(0.0, length) + first
     times = np.interp(stations, way, time)
     lap_s = float(np.interp(first + length, way, time) - times[0])
-    memory = driver.export_memory() if isinstance(driver, KeepsMemory) else None
-    return Practice(lap_s, times - times[0], np.interp(stations, way, speed), memory)
+    return lap_s, times - times[0], np.interp(stations, way, speed)
 
 
 def drive_scene(suite: OvertakingSuite, scene: OvertakingScene, judged: JudgedDriver) -> SceneResult:
