@@ -108,6 +108,27 @@ def test_it_comes_up_behind_another_by_its_own_speed_beside_the_rivals(road):
     assert path.speed[1] < 41.5
 
 
+def test_who_cannot_brake_in_a_bend_for_a_slower_car_brakes_before_it(course, road):
+    own, spacing, at = course.profile.speed, course.line.spacing, np.arange(STEPS) * STEP
+    rivals, least = rival_at(0.0, 0.0, 0.0, 9.0), []
+    for row in range(0, len(own), 50):
+        slow = 0.6 * np.roll(own, -row - round(60.0 / spacing))
+        times = np.cumsum(spacing / slow) - spacing / slow
+        rivals[0, :, RivalColumn.AHEAD] = 60.0 + np.interp(at, times, course.line.stations())
+        rivals[0, :, RivalColumn.SPEED] = np.interp(at, times, slow)
+        path = make_buffers()
+        plan_race_path(road, START._replace(row=row, speed=own[row]), among(rivals), path)
+        passed = np.cumsum(path.steps / np.maximum(path.speed, 1.0)) - path.steps[0] / path.speed[0]
+        gaps = np.interp(passed, at, rivals[0, :, RivalColumn.AHEAD]) - STRIDE * spacing * np.arange(POINTS)
+        least.append(gaps[passed < 8.0].min())
+    assert min(least) > road.size[0]
+
+
+def test_it_does_not_creep_into_a_car_that_stands_in_its_way(road):
+    _, path = choose(road, rival_at(5.5, 0.0, 0.0, 9.0), speed=1.5)
+    assert path.speed[0] < 0.1
+
+
 def test_a_wall_of_cars_is_followed(road):
     wall = np.concatenate([rival_at(40.0, 15.0, offset, 1.0) for offset in (-9.0, -6.0, -3.0, 0.0, 3.0, 6.0, 9.0)])
     choice, path = choose(road, wall)

@@ -176,3 +176,12 @@ def test_a_car_beside_the_line_is_expected_to_be_pushed_to_it_by_the_edge(line):
     out = predict(tracker, 40.0)
     assert out[round(1.0 / STEP), RivalColumn.LEFTMOST] > 3.0
     assert out[round(3.0 / STEP), RivalColumn.RIGHTMOST] < 1.0 < out[round(3.0 / STEP), RivalColumn.LEFTMOST] < 2.0
+
+
+def test_a_car_that_stands_across_the_road_is_expected_to_stay_there(line):
+    tracker = RivalTracker(line, np.full(len(line.table), 40.0), (4.6, 2.0))
+    spun = other_at(line, 60.0, 1.0, 0.0)
+    spun.yaw += 0.5 * math.pi
+    tracker.observe_cars([spun], 0.0, 30.0)
+    out = predict(tracker, 0.0)
+    assert np.ptp(out, axis=0) == pytest.approx(0.0)

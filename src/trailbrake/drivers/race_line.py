@@ -46,6 +46,7 @@ PLAN_PERIOD = 0.04  # s of simulator time between plans
 PLAN_DELAY = 3  # ticks from a plan's sample until it acts
 NEAR_AHEAD, NEAR_BEHIND = 160.0, 40.0  # m, within which others count
 LANE_MARGIN = 0.4  # m between the car's side and the end of the kerb, or the edge
+PRESSED = 25.0  # m, within which a car behind lets no gap be opened for an attack
 LEAST_PACE = 0.5  # of the planned speeds
 MOST_ERROR = 1.0  # m from the line, from which the way back to it is planned
 MOST_RIVALS = 6  # the nearest, that a plan reckons with
@@ -179,7 +180,9 @@ class Driver(line_track.Driver):
             self.tracker.predict(rival, s, self.rivals[number])
             if ahead < 0 and self.rivals[number, 0, RivalColumn.AHEAD] > -length:
                 ahead = number
-        if ahead >= 0 and self.rivals[ahead, 0, RivalColumn.AHEAD] > length:
+        places = self.rivals[: len(near), 0, RivalColumn.AHEAD]
+        is_pressed = bool(((places < 0.0) & (places > -PRESSED)).any())  # who opens a gap is passed from behind
+        if ahead >= 0 and places[ahead] > length and not is_pressed:
             self.tracker.predict(near[ahead][2], s, self.attack.prediction)
             hold = self.attack.plan_gap(near[ahead][1], self.own_row, speed)
         else:

@@ -200,6 +200,6 @@ class AttackPlanner:
         if not math.isfinite(begin) or begin + HORIZON > (LONG_STEPS - 1) * STEP:
             return False
         fill_shifted(self.prediction, begin, way, self._shifted[0])
-        start = RaceStart(there, POINTS, speed, 0.0, LINE, False, STEP_TIMES[0])
+        start = RaceStart(there, POINTS, speed, 0.0, LINE, False, STEP_TIMES[self._turn % len(STEP_TIMES)])
         choice = plan_race_path(self._road, start, RaceTraffic(self._shifted, 0, self._no_hold), self._path)
-        return bool(choice.target > LINE and choice.back < POINTS and choice.risk == 0.0)
+        return bool(choice.target > LINE and choice.risk == 0.0)

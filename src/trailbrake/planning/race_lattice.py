@@ -48,7 +48,9 @@ CHANGE_COST = 2.0  # m, for another path than the driven one
 REVISION_COST = 20.0  # m, the same while a step is under way: a car that swerves to and fro slides
 OFFSET_COST = 0.2  # m for each m from the line at the end
 SPEED_VALUE = 1.0  # s: m of way that 1 m/s more at the end of the horizon is worth
-RISK_TIME = 4.0  # s, within which overlap counts
+RISK_TIME = 4.0  # s, within which overlap counts; with a car that was passed it does up to the horizon, ...
+LATE_RISK = 0.25  # ... at least this share
+PASS_VALUE = 20.0  # m of way, that it is worth to get past the car ahead: behind it more is lost after the horizon
 BEHIND_COST = 40.0  # m, for a path beside the line that does not get past the car ahead within the horizon
 OFF_LINE = 0.5  # m, from which a path is beside the line
 TOO_FAST_COST = 15.0  # m for each m/s by which the car is too fast for a path
@@ -253,10 +255,17 @@ def _fill_free_speeds(road: RaceRoad, start: RaceStart, path: PathBuffers) -> No
     v[0] = min(v[0], max(begin, 1.0))
     for k in range(start.points - 1):
         v[k + 1] = min(v[k + 1], reachable_speed(v[k], _shape_at(path, k), path.steps[k], limits, margin))
-    for k in range(start.points - 1, 0, -1):
-        v[k - 1] = min(v[k - 1], reachable_speed(v[k], _shape_at(path, k - 1), -path.steps[k - 1], limits, margin))
+    _brake_in_time(road, start, path)
     for k in range(start.points):
         v[k] *= road.pace
+
+
+@internal_jit
+def _brake_in_time(road: RaceRoad, start: RaceStart, path: PathBuffers) -> None:
+    """Lower the free speeds to those from which each later one can be reached by braking."""
+    v, limits, margin = path.free, road.limits, road.margin
+    for k in range(start.points - 1, 0, -1):
+        v[k - 1] = min(v[k - 1], reachable_speed(v[k], _shape_at(path, k - 1), -path.steps[k - 1], limits, margin))
 
 
 @internal_jit
@@ -268,9 +277,8 @@ def _between(rivals: Array, r: int, t: float, column: int) -> float:
 
 
 @internal_jit
-def _blocked_speed(room: float, v: float, rival_speed: float) -> float:
-    """Return the most speed (m/s) with `room` (m) to a car ahead."""
-    room -= FOLLOW_GAP[0] + FOLLOW_GAP[1] * v
+def _blocked_speed(room: float, rival_speed: float) -> float:
+    """Return the most speed (m/s) with `room` (m), beyond the gap to hold, to a car ahead."""
     if room > 0.0:
         return max(rival_speed, 0.0) + math.sqrt(2.0 * FOLLOW_BRAKING * room)
     return max(rival_speed + FOLLOW_RETURN * room, 0.0)
@@ -278,7 +286,7 @@ def _blocked_speed(room: float, v: float, rival_speed: float) -> float:
 
 @internal_jit
 def _drive_path(
-    road: RaceRoad, start: RaceStart, path: PathBuffers, traffic: RaceTraffic, ways: tuple[bool, bool]
+    road: RaceRoad, start: RaceStart, path: PathBuffers, traffic: RaceTraffic, ways: tuple[bool, bool, bool]
 ) -> tuple[float, float, bool, int]:
     """Fill in the speeds among others; return what became of it.
 
@@ -292,13 +300,14 @@ def _drive_path(
         path: with its free speeds; `speed` is filled in.
         traffic: the others.
         ways: whether it stays behind those that are not behind now, wherever they are across the road; whether it
-            keeps the gap that is held for an attack.
+            keeps the gap that is held for an attack; whether it lowers the free speeds of points where it would have
+            to be slower than it can brake to.
     """
     rivals, ahead, hold = traffic
-    yields, holds = ways
+    yields, holds, plans = ways
     limits, h = road.limits, STRIDE * road.line.spacing
     length, width = road.size
-    t, end, risk, held_up, cleared, widest = 0.0, 0.0, 0.0, False, -1, 0.0
+    t, end, risk, held_up, cleared, widest, now = 0.0, 0.0, 0.0, False, -1, 0.0, math.inf
     v = path.speed[0] = min(path.free[0], max(start.speed, 1.0))
     for k in range(start.points - 1):
         limit, s, widest = path.free[k + 1], k * h, max(widest, abs(path.offset[k + 1]))
@@ -311,7 +320,10 @@ def _drive_path(
             blocks = beside < width + SIDE_MARGIN
             if gap > 0.0 and (blocks or yields):
                 closed = h * max(1.0 - its_speed / max(v, 1.0), 0.0)  # up to the next point
-                limit = min(limit, _blocked_speed(gap - length - closed, v, its_speed))
+                room = gap - length - FOLLOW_GAP[0] - FOLLOW_GAP[1] * v
+                limit = min(limit, _blocked_speed(room - closed, its_speed))
+                if k == 0:
+                    now = min(now, _blocked_speed(room, its_speed))
             elif yields and rivals[r, 0, RivalColumn.AHEAD] > -0.5 * length and gap > -length:
                 limit = min(limit, max(its_speed - YIELD_SPEED, 0.0))
             if r == ahead:
@@ -325,27 +337,31 @@ def _drive_path(
                 if holds and hold[k] > 0.0 and missing > 0.0:
                     limit = min(limit, max(path.free[k + 1] - HOLD_RATE * missing, its_speed - HOLD_DROP))
             apart = abs(gap) - length
-            if t < RISK_TIME and blocks and apart < NOSE_MARGIN + _between(rivals, r, t, RivalColumn.DISTANCE_ERROR):
-                share = 1.0 - 0.5 * t / RISK_TIME
+            until = HORIZON if gap < 0.0 < rivals[r, 0, RivalColumn.AHEAD] else RISK_TIME
+            if t < until and blocks and apart < NOSE_MARGIN + _between(rivals, r, t, RivalColumn.DISTANCE_ERROR):
+                share = max(1.0 - 0.5 * t / RISK_TIME, LATE_RISK)
                 if apart < 0.0 and beside < width:
                     risk = max(risk, share * COLLISION_COST)
                 elif gap < 0.0 or apart < 0.0:  # behind a car the law of following keeps the gap
                     deep = min((width + SIDE_MARGIN - beside) / SIDE_MARGIN, 1.0)
                     risk = max(risk, share * RISK_COST * deep)
         _, brake = remaining_accelerations(v, _shape_at(path, k), limits, 1.0)
-        slowest = math.sqrt(max(v * v - 2.0 * BRAKE_USE * max(brake, 0.0) * path.steps[k], 0.25))
+        slowest = math.sqrt(max(v * v - 2.0 * BRAKE_USE * max(brake, 0.0) * path.steps[k], 0.0025))
         held_up = held_up or limit < path.free[k + 1] - 0.05
         following = max(min(limit, reachable_speed(v, _shape_at(path, k), path.steps[k], limits, road.margin)), slowest)
         took = path.steps[k] / max(0.5 * (v + following), 0.3)
+        if plans and following > limit + 0.05:  # too fast for what is ahead there: it has to brake before
+            path.free[k + 1] = limit
         if t < HORIZON <= t + took:
             end = s + h * (HORIZON - t) / took
         t += took
         v = path.speed[k + 1] = following
+    path.speed[0] = min(path.speed[0], max(start.speed, path.speed[1]), now)  # no creeping to who stands in the way
     if t < HORIZON:
         end = (start.points - 1) * h + v * (HORIZON - t)
     if widest > OFF_LINE and not yields and cleared < 0 and ahead >= 0 and rivals[ahead, 0, RivalColumn.AHEAD] > 0.0:
         risk += BEHIND_COST
-    way = end + SPEED_VALUE * v
+    way = end + SPEED_VALUE * v + (PASS_VALUE if cleared >= 0 else 0.0)
     risk += TOO_FAST_COST * max(start.speed - path.free[0] - TOO_FAST, 0.0)
     return way, risk, held_up, cleared
 
@@ -379,7 +395,7 @@ def plan_race_path(road: RaceRoad, start: RaceStart, traffic: RaceTraffic, path:
             if attempt != 1:
                 _shape_path(road, start, target, (blend, back), path)
                 _fill_free_speeds(road, start, path)
-            way, risk, held_up, passed = _drive_path(road, start, path, traffic, (attempt == 1, False))
+            way, risk, held_up, passed = _drive_path(road, start, path, traffic, (attempt == 1, False, False))
             cleared = passed if attempt == 0 else cleared
             cost = risk - way + (change_cost if target != DRIVEN else 0.0)
             cost += OFFSET_COST * abs(path.offset[start.points])
@@ -392,7 +408,9 @@ def plan_race_path(road: RaceRoad, start: RaceStart, traffic: RaceTraffic, path:
     _shape_path(road, start, best.target, (best.blend, best.back), path)
     _fill_free_speeds(road, start, path)
     holds = best_passed < 0 and best.risk == 0.0  # no choice is made for the gap that is held
-    _drive_path(road, start, path, traffic, (best_yields, holds))
+    _drive_path(road, start, path, traffic, (best_yields, holds, True))
+    _brake_in_time(road, start, path)
+    _drive_path(road, start, path, traffic, (best_yields, holds, False))
     return best
 
 

@@ -285,7 +285,7 @@ def predict_rival(
             low, high = min(back, drift), max(back, drift)
         else:
             low, high = drift, drift
-        doubt = min(t, DOUBTFUL_TIME)
+        doubt = min(t, DOUBTFUL_TIME) if follows or v > START_SPEED else 0.0  # who stands across the road stays there
         growth = max(OFFSET_ERROR[1], HABIT_SHARE * motion.habit_error[0]) + (0.0 if known else UNKNOWN_GROWTH)
         speed_error = (
             min(max(motion.habit_error[1], LEAST_SPEED_ERROR), DISTANCE_ERROR[1]) if known else DISTANCE_ERROR[1]
