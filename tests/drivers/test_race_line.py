@@ -66,6 +66,18 @@ def test_at_a_pace_it_plans_that_share_of_its_speeds(course):
         race_line.Driver(pace=1.2)
 
 
+def test_no_gap_opens_for_an_attack_with_another_close_behind(course, monkeypatch):
+    driver = make_driver(course)
+    monkeypatch.setattr(driver.attack, "plan_gap", lambda rival, row, speed: np.ones(1))
+    for time, behind, hold in ((1.0, 20.0, 0.0), (2.0, 30.0, 1.0)):
+        shown = []
+        for index, s in enumerate((220.0, 200.0 - behind)):
+            x, y, z, yaw = course.line.points(s)[0].tolist()
+            shown.append(OtherCar(index, x, y, z, yaw, 30.0 * math.cos(yaw), 30.0 * math.sin(yaw), 30.0))
+        driver.tracker.observe_cars(shown, time, 30.0)
+        assert driver._predict_near(200.0, 30.0).hold[0] == hold
+
+
 @pytest.mark.slow
 def test_a_grid_starts_together_and_without_contact(course):
     world = World(course.track, [course.known_car()] * 4, conditions=WorldConditions(grid="standing"))
