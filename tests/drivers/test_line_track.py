@@ -20,6 +20,7 @@ from trailbrake.drivers import line_track
 from trailbrake.drivers.line_track import (
     CAREFUL_FACTOR,
     CUT_ROOM,
+    FADING,
     FIRST_FACTOR,
     KERB_ROOM,
     MOST_FIRST_FACTOR,
@@ -171,10 +172,34 @@ def test_a_rehearsal_leaves_it_as_it_is():
     assert (made.row, made.filled, made.angle, made.adaptive.estimate.grip) == before
 
 
+def test_a_wheel_beyond_its_kerb_is_on_the_verge_and_one_on_the_kerb_is_not():
+    made = driver()
+    made.act(state(), 0.0)
+    width, kerb = (float(made.line.table[made.row, c]) for c in (RoadColumn.WIDTH_LEFT, RoadColumn.KERB_LEFT))
+    command = TrackingCommand(0.0, 0.0, 0.0, 1, 0.0, 0.0, made.row, 0.0, 0.0, 0.0, 0.0)
+    for beyond, on_verge in ((-0.02, False), (0.02, True)):
+        offset = width + kerb - max(made.car.half_tracks) + beyond
+        assert made._measure_deviation(command._replace(offset=offset)).on_verge == on_verge
+
+
+def test_where_the_grip_has_fallen_what_was_learned_of_the_steering_ends_ahead_of_the_car():
+    made = driver()
+    made.steering.corrections[:] = 0.01
+    made._put_corrections_into_plan()
+    made._fade_corrections(20.0)
+    learned = made.plan.table[:, PlanColumn.LEARNED_STEER]
+    rows = [round(s / made.line.spacing) for s in (19.0, 20.0 + 0.5 * FADING, 21.0 + FADING, 900.0)]
+    assert learned[rows] == pytest.approx([0.01, 0.005, 0.0, 0.0], abs=1e-3)
+    made._put_corrections_into_plan()
+    assert made.plan.table[:, PlanColumn.LEARNED_STEER] == pytest.approx(0.01)
+
+
 @pytest.mark.slow
-def test_rain_that_nothing_announces_does_not_put_the_car_off_the_road(tmp_path):
-    """The road is wet 20 s into the third lap; a grip estimated against the car's file was 12 s and one contact off."""
-    flags = DriveFlags(sim="forza", track="pinegrove", laps=4, world=("rain_after=2",), report=False, out=str(tmp_path))
+@pytest.mark.parametrize("seconds", [5, 20])
+def test_rain_that_nothing_announces_does_not_put_the_car_off_the_road(tmp_path, seconds):
+    """A grip that was estimated against the file of the car was 12 s and one contact off the road."""
+    world = ("rain_after=2", f"rain_seconds={seconds}")
+    flags = DriveFlags(sim="forza", track="pinegrove", laps=4, world=world, report=False, out=str(tmp_path))
     summary = drive(flags.make_spec())
     assert summary["contacts"] == 0
     assert [lap["valid"] for lap in summary["laps"]] == [True] * 4

@@ -5,6 +5,7 @@ import pytest
 
 from trailbrake.planning.section_trials import (
     BACK_OFF,
+    MOST_TRUST,
     PROMINENCE,
     SAME_GRIP,
     SEVERE_FAULT,
@@ -38,7 +39,7 @@ def test_a_slower_section_gets_its_best_plan_back_with_a_smaller_step_and_others
     made = trials()
     tried = made.judge(lap_of(np.ones(COUNT), 1.0))
     following = made.judge(lap_of(tried, (0.99, 1.01, 0.99)))
-    assert following[5] == following[25] == pytest.approx(1.04 * 1.04)
+    assert following[5] == following[25] == pytest.approx(1.04 * (1.0 + TRUST_GROWTH * 0.04))
     assert following[10:20] == pytest.approx(1.0 + TRUST_SHRINKAGE * 0.04)
     assert made.restore(following)[10:20] == pytest.approx(1.0)
 
@@ -112,6 +113,14 @@ def test_steps_that_never_pay_vanish_and_grow_again_where_a_lap_is_faster():
     assert made.trust == pytest.approx(TRUST_SHRINKAGE**9)  # the same plan again costs the same
     made.judge(lap_of(plan, 0.99))
     assert made.trust == pytest.approx(TRUST_GROWTH * TRUST_SHRINKAGE**9)
+
+
+def test_steps_that_pay_grow_beyond_what_evidence_asks_for_and_those_that_lower_a_plan_do_not():
+    made, plan = trials(), np.ones(COUNT)
+    for lap in range(4):
+        plan = made.judge(lap_of(np.ones(COUNT), 1.0 - 0.01 * lap))
+    assert plan == pytest.approx(1.0 + MOST_TRUST * 0.04)
+    assert made.judge(lap_of(np.ones(COUNT), 0.9, step=-0.04)) == pytest.approx(0.96)
 
 
 def test_sections_begin_where_the_plan_is_fastest():

@@ -71,6 +71,7 @@ MOST_WIDE = 1.0  # m outside the line, from which a blow is the fault of the spe
 EDGE_ROOM = 3.0  # m between the middle of the car and the edge, from which a blow is that of another car
 MOST_GAP = 0.1  # s between two samples that are compared
 AFTER_BLOW = 0.5  # s after a blow from outside, in which the tyres say nothing
+FADING = 40.0  # m, over which learned steering ends where the grip has fallen
 ROWS_A_TICK = 8  # of the plan that are filled in anew: a car passes less than one in a tick
 
 
@@ -133,6 +134,7 @@ class Driver:
         self.kerb_offsets = keep_off_inner_kerbs(self.line, 0.5 * body.track_rear)
         self.steering = SteeringLearning(self.line.length, closed=self.line.closed)
         self.edges = EdgeLearning(self.line.length, closed=self.line.closed)
+        self.is_fading = False
         self.yaw_rate, self.contacts, self.blow_age = math.nan, math.nan, math.inf
         self.car, self.law_gains = tracked_car(car), np.array(DEFAULT_GAINS)
         self.gears, self.launch = GearRequester(upshift_speeds(car)), LaunchClutch(car)
@@ -221,7 +223,7 @@ class Driver:
             self._put_corrections_into_plan()
 
     def _measure_deviation(self, command: TrackingCommand) -> Deviation:
-        read, row, offset = self.line.table.item, self.row, command.offset
+        read, row, offset, half_track = self.line.table.item, self.row, command.offset, max(self.car.half_tracks)
         off_aim = offset - self.held_plan.table.item(row, PlanColumn.OFFSET)
         wide = abs(off_aim) if read(row, RoadColumn.CURVATURE) * off_aim < 0.0 else 0.0
         beyond_left = offset - read(row, RoadColumn.WIDTH_LEFT)
@@ -229,11 +231,13 @@ class Driver:
         off_road = bool(beyond_left > self.kerb_reach[0][row] or beyond_right > self.kerb_reach[1][row])
         # Wheels of both sides may be beyond the edge by turn: inside of a bend the outer ones have to stay on the road.
         overrun = max(max(beyond_left, beyond_right) - self.car.half_tracks[1] + CUT_ROOM, 0.0)
+        reach = half_track + KERB_ROOM
+        over_left = beyond_left - read(row, RoadColumn.KERB_LEFT) + reach
+        over_right = beyond_right - read(row, RoadColumn.KERB_RIGHT) + reach
         if wide > LEAST_WIDE:
-            to_left = off_aim > 0.0
-            beyond, kerb = (beyond_left, RoadColumn.KERB_LEFT) if to_left else (beyond_right, RoadColumn.KERB_RIGHT)
-            overrun = max(beyond - read(row, kerb) + max(self.car.half_tracks) + KERB_ROOM, overrun)
-        return Deviation(wide, -command.speed_error, off_road, overrun, command.steer_cut)
+            overrun = max(over_left if off_aim > 0.0 else over_right, overrun)
+        on_verge = max(over_left, over_right) > KERB_ROOM
+        return Deviation(wide, -command.speed_error, off_road, overrun, command.steer_cut, on_verge)
 
     def _learn(self, state: CarState, command: TrackingCommand, deviation: Deviation) -> None:
         """Adapt the plan by a sample of the time since the last one."""
@@ -254,6 +258,8 @@ class Driver:
                 command.s,
                 SteeringSample(command.offset, command.steer_feedback, command.sideslip_error, adaptive.estimate.slip),
             )
+        elif adaptive.has_fallen and not self.is_fading:
+            self._fade_corrections(command.s)
         laps, grip = adaptive.learning.laps, adaptive.learning.lap_grip
         if adaptive.adapt(command.s, state.acceleration_x, dt, use, deviation):
             self.filled = 0
@@ -296,8 +302,16 @@ class Driver:
         # With the first corrections: without them the car is wide of its line, and off the kerbs, by itself.
         table = self.plan.table
         table[:, PlanColumn.OFFSET] = self.kerb_offsets + self.edges.shifts_at(len(table), self.line.spacing)
+        self.is_fading = False
         columns = [PlanColumn.LEARNED_STEER, PlanColumn.LEARNED_SIDESLIP]
         table[:, columns] = self.steering.corrections_at(len(table), self.line.spacing).T
+
+    def _fade_corrections(self, s: float) -> None:
+        # What the tyres of a dry road lack makes the car cut the bends of a wet one.
+        ahead = (self.line.stations() - s + FADING) % self.line.length - FADING
+        kept = np.clip(1.0 - ahead / FADING, 0.0, 1.0)
+        self.plan.table[:, [PlanColumn.LEARNED_STEER, PlanColumn.LEARNED_SIDESLIP]] *= kept[:, None]
+        self.is_fading = True
 
     def _measure_slips(self, state: CarState) -> AxleSlips:
         steer = self.angle if math.isnan(state.steer) else state.steer * self.full_steer_angle(state.speed)

@@ -17,7 +17,8 @@ Array = NDArray[np.float64]
 PROMINENCE = 0.05  # share by which a highest speed is above the lowest ones on both sides
 EQUAL_COST = 5e-4  # share by which the same plan may cost more in another lap
 BACK_OFF = 0.01  # share of its best plan that a section gives up for good where a step went wrong
-TRUST_GROWTH, TRUST_SHRINKAGE = 1.5, 0.3  # of the share of a step that is taken, after one that paid or did not
+TRUST_GROWTH, TRUST_SHRINKAGE = 2.0, 0.3  # of the share of a step that is taken, after one that paid or did not
+MOST_TRUST = 2.0  # where steps have paid, and evidence still asks for the next: they were too small
 SAME_GRIP = 0.98  # of the usable grip of the best lap, below which a lap says nothing of its plan
 SAME_PLAN = 0.01  # share above the best plan, up to which what goes wrong is the road's change, not the step's
 SEVERE_FAULT = 0.03  # share by which a plan was too fast, from which it has gone wrong
@@ -49,7 +50,7 @@ class SectionTrials:
         count: of the stations.
 
     Attributes:
-        trust: (sections,) share of a step that is tried next; 0: none is.
+        trust: (sections,) share of a step that is tried next, at most MOST_TRUST; 0: none is.
     """
 
     def __init__(self, starts: Sequence[int], count: int) -> None:
@@ -88,7 +89,7 @@ class SectionTrials:
                 self._kept_beside[:, :, part] = driven[:, part], wanted[:, part]
             if np.isfinite(self._best[k]):
                 old, new = self._kept_beside[:, :, part]
-                following[:, part] = old + self.trust[k] * (new - old)
+                following[:, part] = old + min(self.trust[k], 1.0) * (new - old)
         return following
 
     def judge(self, lap: SectionLap) -> Array:
@@ -104,7 +105,7 @@ class SectionTrials:
                 is_better = False
             elif is_better := cost <= (1.0 + EQUAL_COST) * best:
                 growth = TRUST_GROWTH if cost < (1.0 - EQUAL_COST) * best else 1.0
-                trust = self.trust[k] = min(growth * self.trust[k], 1.0)
+                trust = self.trust[k] = min(growth * self.trust[k], MOST_TRUST)
             elif (
                 np.max(lap.fault[section]) > SEVERE_FAULT
                 and np.max(lap.plan[section] / kept.plan[section]) < 1.0 + SAME_PLAN
@@ -121,7 +122,8 @@ class SectionTrials:
                 for old, new in zip(kept, lap, strict=True):
                     old[section] = new[section]
             if np.isfinite(self._best[k]):
-                following[section] = kept.plan[section] * (1.0 + trust * kept.step[section])
+                step = kept.step[section]
+                following[section] = kept.plan[section] * (1.0 + np.where(step > 0.0, trust, min(trust, 1.0)) * step)
         return following
 
 

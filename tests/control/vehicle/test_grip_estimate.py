@@ -72,6 +72,18 @@ def test_driven_wheels_show_on_a_straight_that_it_rains_and_that_it_rains_no_mor
     assert estimate.grip == 1.0
 
 
+def test_a_clutch_that_slips_after_a_shift_is_no_rain():
+    estimate = made()
+    for _ in range(60):
+        estimate.add_traction(1.0, 1.0 / 60.0)
+    for _ in range(6):
+        estimate.add_traction(0.6, 1.0 / 60.0)
+    assert estimate.grip > 0.98
+    for _ in range(60):  # the same for a second is
+        estimate.add_traction(0.6, 1.0 / 60.0)
+    assert estimate.grip < 0.75
+
+
 @pytest.mark.parametrize(
     ("force", "along", "across"), [(4.0, 0.02, 0.0), (-1.0, 0.2, 0.0), (4.0, 0.1, 0.3), (4.0, 0.6, 0.1)]
 )
@@ -88,15 +100,15 @@ def test_a_place_is_compared_with_what_it_showed_before(place, found):
     estimate = made()
     for _ in range(300):
         estimate.add_sample(1.2 * place * share_of_peak(0.75), 0.75, 0.75, DT, reference=1.2)
-    assert estimate.share == pytest.approx(1.0 + found, abs=0.01)
+    assert estimate.shown_grip == pytest.approx(1.0 + found, abs=0.01)
     light = made()
     for _ in range(600):  # half of the slip, and the same of the place
         light.add_sample(1.2 * place * share_of_peak(0.45), 0.45, 0.45, DT, reference=1.2)
-    assert light.share == pytest.approx(1.0 + found, abs=0.01)
+    assert light.shown_grip == pytest.approx(1.0 + found, abs=0.01)
     without = made()
     for _ in range(300):
         without.add_sample(1.2 * place * share_of_peak(0.75), 0.75, 0.75, DT)
-    assert without.share == pytest.approx(min(1.2 * place, 1.0), abs=0.02)
+    assert without.shown_grip == pytest.approx(min(1.2 * place, 1.0), abs=0.02)
 
 
 def test_noise_does_not_move_it():
@@ -109,6 +121,8 @@ def test_it_says_nothing_on_straights_and_while_a_wheel_spins():
         estimate.add_sample(0.2, 0.1, 0.1, DT)
     for _ in range(200):
         estimate.add_sample(0.7, 5.0, 0.1, DT)
+    for _ in range(200):  # the mean of an axle, of which one wheel spins
+        estimate.add_sample(0.75, 1.1, 0.1, DT, driven=True)
     assert estimate.grip == pytest.approx(0.93)
 
 

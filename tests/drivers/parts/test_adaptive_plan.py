@@ -23,7 +23,7 @@ from trailbrake.drivers.parts.adaptive_plan import (
 )
 from trailbrake.errors import DataError
 from trailbrake.planning.course import Course
-from trailbrake.planning.lap_learning import CAUTIOUS_LIMITS, FAST_LIMIT, PEAK_LIMITS, find_room
+from trailbrake.planning.lap_learning import CAUTIOUS_LIMITS, FAST_LIMIT, PEAK_LIMITS, Evidence, find_room
 from trailbrake.state import Controls
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track_library import load_track
@@ -154,6 +154,21 @@ def test_off_the_road_it_does_not_estimate(course):
     for _ in range(300):
         plan.adapt(1.0, 0.0, DT, GripUse(0.5, 1.1, 1.1), Deviation(3.0, 5.0, True))
     assert plan.estimate.grip == 1.0
+
+
+def test_a_wheel_beyond_the_kerb_says_nothing_of_the_road(course):
+    plan = AdaptivePlan(course, 1.0)
+    for _ in range(300):
+        plan.adapt(1.0, 0.0, DT, GripUse(0.7, 0.8, 0.8), Deviation(0.3, 0.0, False, 0.1, on_verge=True))
+    assert plan.estimate.grip == 1.0
+
+
+def test_what_a_place_shows_is_not_taken_for_more_where_the_estimate_lacks_only_its_tolerance(course):
+    plan = AdaptivePlan(course, 1.0, limits=PEAK_LIMITS)
+    assert plan.estimate.grip == 1.0
+    for s in np.arange(0.0, course.line.length + 20.0, 0.5):
+        plan.adapt(float(s % course.line.length), 2.0, 0.01, GripUse(0.5, 0.2, 0.1, 10.0), ON_PLAN)
+    assert plan.learning.reference_at(100.0, Evidence.TRACTION) == pytest.approx(10.0, rel=0.001)
 
 
 def drive_lap(plan, slip, use):

@@ -30,7 +30,9 @@ BRAKED = 0.8  # ... or longitudinal slip over that of the peak ...
 SLIDING_TIME = 0.4  # s, ... the average is over this time
 PLACE_TIME = 0.8  # s, the same where laps before have shown what the place gives: a sharp measure
 PLACE_DOUBT = 0.08  # share by which a place may show less than the lap before at another slip of the tyres, ...
-TRACTION_DOUBT = 0.04  # ... and of driven wheels, which slip alike from lap to lap; ...
+TRACTION_DOUBT = 0.02  # ... and of driven wheels, which slip alike from lap to lap; ...
+TRACTION_TIME = 0.4  # s, over which it is averaged
+MOST_TRACTION_FALL = 0.1  # below the average, of a sample: the clutch slips for some samples after a shift
 SURE_LESS = 0.80  # ... at and below which all of it is less grip
 BRAKED_CAPACITY = 0.97  # of a car that is as believed, braked to the peak
 TOLERANCE = 0.03  # by which the estimate may be low, for a car as believed, before it counts
@@ -89,13 +91,8 @@ class GripEstimate:
 
     @property
     def shown_grip(self) -> float:
-        """The factor on the grip that samples show, whatever may be planned with: `grip` without limits."""
-        return _with_tolerance(self.share)
-
-    @property
-    def share(self) -> float:
-        """The share of the believed capacity that samples show, 1 at most: `grip` without limits and expectations."""
-        return min(self._bends.share, self._braking.share, MOST_GRIP)
+        """The factor on the grip that samples show, 1 at most: `grip` without limits and expectations."""
+        return min(_with_tolerance(min(self._bends.share, self._braking.share)), MOST_GRIP)
 
     @property
     def has_braked(self) -> bool:
@@ -107,8 +104,7 @@ class GripEstimate:
         return self._cornered > CORNERED_TIME and _with_tolerance(self._bends.share) >= grip
 
     def _present_grip(self) -> float:
-        share = min(self._bends.share, self._braking.share)
-        return min(max(_with_tolerance(share), LEAST_GRIP), self.most)
+        return min(max(self.shown_grip, LEAST_GRIP), self.most)
 
     def add_sample(
         self,
@@ -118,6 +114,7 @@ class GripEstimate:
         dt: float,
         *,
         braked: bool = False,
+        driven: bool = False,
         reference: float = math.nan,
     ) -> float:
         """Take one sample; return the capacity that it shows over what is believed, NaN where it shows none.
@@ -128,6 +125,7 @@ class GripEstimate:
             angle_slip: the same by the slip angle alone.
             dt: s since the last sample.
             braked: whether the car is braked.
+            driven: whether it gains speed.
             reference: capacity over what is believed that laps have shown here with all the grip; NaN: not known.
         """
         if not math.isfinite(use + slip + angle_slip):
@@ -143,6 +141,8 @@ class GripEstimate:
         shown = self.use / self._share_of_peak(combined)
         capacity = shown if math.isnan(reference) else _compare_with_place(shown / reference)
         along = math.sqrt(max(combined * combined - self.slip * self.slip, 0.0))
+        if driven and along > max(self.slip, BRAKED):  # one wheel of an axle may spin alone: their mean says nothing
+            return math.nan
         average = self._braking if braked and along > self.slip else self._bends
         sliding = self.slip > SLIDING or along > BRAKED
         if combined > LEAST_SLIP:
@@ -167,8 +167,9 @@ class GripEstimate:
         The force for a small slip says little of a tyre's friction by itself, but falls and rises with it.
         """
         self._remember_grip(dt)
+        shown = min(_compare_with_place(share, TRACTION_DOUBT), 1.0)
         for average in (self._bends, self._braking):
-            average.add_sample(min(_compare_with_place(share, TRACTION_DOUBT), 1.0), dt, most_time=PLACE_TIME)
+            average.add_sample(max(shown, average.share - MOST_TRACTION_FALL), dt, most_time=TRACTION_TIME)
 
     def _remember_grip(self, dt: float) -> None:
         # Without samples nothing shows that a fall has come to its end.

@@ -82,6 +82,7 @@ class Deviation(NamedTuple):
         off_road: whether it is beside the road.
         overrun: m by which the outer wheels, wide of the line, are beyond the edge or the end of its kerb; else 0.
         steer_cut: rad of the wanted steering angle that the law leaves out at the peak of the front tyres; else 0.
+        on_verge: whether a wheel is beyond the road and its kerb: what the tyres show then is not the road's.
     """
 
     wide: float
@@ -89,6 +90,7 @@ class Deviation(NamedTuple):
     off_road: bool
     overrun: float = 0.0
     steer_cut: float = 0.0
+    on_verge: bool = False
 
 
 class GripUse(NamedTuple):
@@ -201,19 +203,20 @@ class AdaptivePlan:
         """
         estimate = self.estimate
         factor = float(self._factors[self._row_at(s)])
-        if not off.off_road:
+        if not (off.off_road or off.on_verge):
             share, slip, angle_slip, traction = use
             is_braked = forward < BRAKING
             evidence = Evidence.BRAKING if is_braked else Evidence.CORNERING
             reference = self.learning.reference_at(s, evidence)
-            shown = estimate.add_sample(share, slip, angle_slip, dt, braked=is_braked, reference=reference)
+            shown = estimate.add_sample(share, slip, angle_slip, dt, braked=is_braked, driven=forward > 0.0,
+                                        reference=reference)  # fmt: skip
             if not math.isnan(shown):
-                self.learning.add_capacity(s, shown / estimate.share, dt, evidence)
+                self.learning.add_capacity(s, shown / estimate.shown_grip, dt, evidence)
             if not math.isnan(traction):
                 reference = self.learning.reference_at(s, Evidence.TRACTION)
                 if not math.isnan(reference):
                     estimate.add_traction(traction / reference, dt)
-                self.learning.add_capacity(s, traction / estimate.share, dt, Evidence.TRACTION)
+                self.learning.add_capacity(s, traction / estimate.shown_grip, dt, Evidence.TRACTION)
             is_tested = estimate.has_braked or estimate.shows_in_bends(DOUBTFUL_GRIP)
             self._tests_brakes = self._tests_brakes and not is_tested
             estimate.most = min(estimate.most + RESERVE_RELEASE * dt, self._highest_estimate())
@@ -320,7 +323,7 @@ class AdaptivePlan:
             self.learning.finish_lap(self.estimate.grip, self._next_rise(self.estimate.grip))
         learning = self.learning
         factors = np.clip(learning.best_factors, LEAST_FACTOR, MOST_FACTOR).round(4).tolist()
-        trust = learning.trials.trust.round(3).tolist()
+        trust = np.minimum(learning.trials.trust, 1.0).round(3).tolist()
         memory = PlanMemory(round(self.estimate.grip, 4), learning.laps, factors, trust=trust)
         content: JsonObject = msgspec.to_builtins(memory)
         return content
