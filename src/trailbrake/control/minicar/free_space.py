@@ -113,14 +113,17 @@ DEEP_SHARE = 0.8  # share of the greatest depth from which an opening counts as 
 PASSAGE_DEPTH = 1.3, 0.75  # m, and share of the greatest depth: an opening as deep as the smaller of both continues
 
 
-def choose_bearing(bearings: Array, depths: Array, choice: BranchChoice = ANY_BRANCH) -> float:
-    """Return the bearing to take: of the deepest ones that straightest ahead, as a taut string past the next corner.
+def choose_bearing(
+    bearings: Array, depths: Array, choice: BranchChoice = ANY_BRANCH, straight: float = 0.0
+) -> float:
+    """Return the bearing to take: of the deepest ones the straightest, as a taut string past the next corner.
 
     Args:
         bearings: evenly spaced, growing.
         depths: m, free distance along each.
         choice: which of several openings. Where they are not yet separate, a required side is the outermost of the
             deepest bearings.
+        straight: rad, the bearing from which others turn.
     """
     deepest = float(depths.max())
     if choice.side:
@@ -135,4 +138,4 @@ def choose_bearing(bearings: Array, depths: Array, choice: BranchChoice = ANY_BR
         if choice.required:
             return float(bearings[np.flatnonzero(depths >= TAUT_SHARE * deepest)[outermost]])
     deep = bearings[depths >= TAUT_SHARE * deepest]
-    return float(deep[np.abs(deep).argmin()])
+    return float(deep[np.abs(deep - straight).argmin()])

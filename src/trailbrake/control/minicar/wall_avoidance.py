@@ -45,6 +45,7 @@ CANDIDATE_CURVATURES = np.tan(np.radians(np.arange(-36.0, 36.5, 1.5))) / WHEELBA
 
 # Half of the field of view, rad; m, depth assumed outside of it.
 HALF_FIELD_OF_VIEW, UNSEEN_DEPTH = math.radians(28.0), 0.9
+MIN_GOAL_DEPTH = 1.5  # m: the end of a way at least as deep is where the road continues
 
 # In a tight bend the camera looks past its inner wall. The outer one is in sight, and the road is as wide as ever.
 BRANCH_WIDTH, ROAD_WIDTH = (
@@ -199,6 +200,7 @@ class WallAvoider:
         self._reversing = False
         self._reverse_wheel_angle = 0.0
         self._road_width = ROAD_WIDTH
+        self._goal = np.array([[MAX_SIGHT, 0.0]])  # where the road continues
         self._three_point_turn: ThreePointTurn | None = None
         self.reverse_count = self.turn_count = 0
         self.depth = MAX_SIGHT
@@ -212,7 +214,7 @@ class WallAvoider:
         """Turn round from the next step on, unless a turn is under way."""
         if self._three_point_turn is None:
             self._three_point_turn, self._reversing = ThreePointTurn(), False
-            self._road_width = ROAD_WIDTH
+            self._goal, self._road_width = np.array([[MAX_SIGHT, 0.0]]), ROAD_WIDTH
             self.turn_count += 1
 
     def step(
@@ -230,6 +232,7 @@ class WallAvoider:
         backs = self._reversing or (self._three_point_turn is not None and self._three_point_turn.reversing)
         rolled = -speed * dt if backs else speed * dt
         self._memory.advance(rolled, wheel_angle, WHEELBASE)
+        self._goal = carry_points(self._goal, rolled, wheel_angle, WHEELBASE)
         seen = wall_feet[wall_feet[:, 0] < MAX_SIGHT] + (NOSE, 0.0)
         self._memory.add_points(seen)
         points = nearest_by_bearing(np.concatenate([self._memory.points, seen]), BEARINGS)
@@ -252,8 +255,12 @@ class WallAvoider:
         # A sign never means a branch that is out of sight.
         looked = inside if choice.side and not ends else np.ones_like(inside)
         meant = ANY_BRANCH if ends and not choice.required else choice
-        bearing = choose_bearing(CANDIDATE_BEARINGS[looked], depths[looked], meant)
+        # Where only wall is in sight, the road continues where it did before.
+        straight = math.atan2(self._goal[0, 1], self._goal[0, 0]) if ends else 0.0
+        bearing = choose_bearing(CANDIDATE_BEARINGS[looked], depths[looked], meant, straight)
         self.depth = float(np.interp(bearing, CANDIDATE_BEARINGS, depths))
+        if self.depth > MIN_GOAL_DEPTH:
+            self._goal = self.depth * np.array([[math.cos(bearing), math.sin(bearing)]])
         self._measure_road_width(points, depths)
         share, nearest, farthest = AIM_LIMITS
         aim = min(max(share * self.depth, nearest), farthest)
