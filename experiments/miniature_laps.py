@@ -19,11 +19,11 @@ from trailbrake.bench.trend import CountedDrive, drive_laps, launch_loss
 from trailbrake.planning.quadratic_program import Bounds
 from trailbrake.planning.racing_line import Centreline, minimise_curvature
 from trailbrake.planning.spline import resample_path
+from trailbrake.world.miniature.car import TOP_SPEED
 from trailbrake.world.miniature.layout import LANE
 from trailbrake.world.miniature.parked_cars import CAR_WIDTH
 from trailbrake.world.miniature.track import HalfColumn, RoadHalf
 from trailbrake.world.miniature.track_library import load_miniature_track, miniature_track_names
-from trailbrake.world.miniature.car import TOP_SPEED
 
 Array = NDArray[np.float64]
 HEAD = ("| driver | track | look | laps, s | driven, m | best / ideal | contacts | stuck, s | wrong way, s | forks "

@@ -113,9 +113,7 @@ DEEP_SHARE = 0.8  # share of the greatest depth from which an opening counts as 
 PASSAGE_DEPTH = 1.3, 0.75  # m, and share of the greatest depth: an opening as deep as the smaller of both continues
 
 
-def choose_bearing(
-    bearings: Array, depths: Array, choice: BranchChoice = ANY_BRANCH, straight: float = 0.0
-) -> float:
+def choose_bearing(bearings: Array, depths: Array, choice: BranchChoice = ANY_BRANCH, straight: float = 0.0) -> float:
     """Return the bearing to take: of the deepest ones the straightest, as a taut string past the next corner.
 
     Args:
