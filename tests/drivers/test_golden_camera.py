@@ -55,6 +55,7 @@ GAINS = [
     ("wall_follow", wall_avoidance, "AIM_LIMITS"),
     ("wall_follow", wall_avoidance, "CLEARANCE"),
     ("wall_follow", wall_avoidance, "HALF_FIELD_OF_VIEW"),
+    ("wall_follow", free_space, "DEEP_SHARE"),
     ("lane_sign", wall_avoidance, "AIM_LIMITS"),
     ("lane_sign", wall_avoidance, "CLEARANCE"),
     ("lane_sign", free_space, "PASSAGE_DEPTH"),

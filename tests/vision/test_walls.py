@@ -49,15 +49,6 @@ def test_feet_lie_on_the_walls(look, y, yaw):
     assert abs(abs(across) - 3 * draw.LANE).max() < 0.11
 
 
-def test_feet_are_known_to_a_fraction_of_a_row():
-    for covered in (0.0, 0.25, 0.5, 0.75):  # share of row 130 that a wall down to there covers
-        picture = np.full((240, 320, 3), 200, np.uint8)
-        picture[110:130] = 0
-        picture[130] = round(200 * (1.0 - covered))
-        row = 119.5 + 274.5 * 0.05 / walls.free_distance(draw.through_jpeg(picture))
-        assert row == pytest.approx(np.full(320, 129.5 + covered), abs=0.15)
-
-
 def test_a_parked_car_and_a_yellow_wall_stand_in_the_way_and_a_gantry_does_not():
     box = [((1.0, -0.1), (1.0, 0.1), "car"), ((0.8, 0.3), (0.8, 0.5), "yellow")]
     picture = draw.frame(look="A", walls=draw.straight_walls() + box)

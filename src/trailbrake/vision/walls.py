@@ -61,15 +61,10 @@ def free_distance(pixels: Pixels, camera: LevelCamera = TREND_CAMERA) -> Array:
     Only rows below the horizon count, where a gantry's pipe and signs never are: they hang above the camera.
     """
     first = camera.first_ground_row
-    ground = pixels[first:][::-1]  # from the bumper outwards
-    there = blocked_pixels(ground)
+    there = blocked_pixels(pixels[first:])[::-1]  # from the bumper outwards
     steps = there.argmax(axis=0)
-    # The foot of what is black lies where the road in its first row and in the last row of road adds up to.
-    near = np.maximum(steps - np.arange(3)[:, None], 0)
-    bright = ground[near, np.arange(ground.shape[1])].max(axis=-1).astype(np.float64)
-    road = np.minimum(bright[:2] / np.maximum(bright[1:].max(axis=0), 1.0), 1.0).sum(axis=0)
-    # What is yellow is as bright as road: its foot is between the two rows.
-    foot = camera.height - 0.5 - steps + np.where(bright[0] < DARK, 1.0 - road, 0.0)
+    # An obstacle's foot lies between the last row of road and its own first row.
+    foot = camera.height - 0.5 - steps
     nowhere = ~there.any(axis=0)
     distance = camera.ground_distance(np.maximum(foot, first - 0.25))
     return np.where(nowhere, np.inf, distance)

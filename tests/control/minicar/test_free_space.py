@@ -6,7 +6,6 @@ import pytest
 from trailbrake.control.minicar.free_space import (
     arc_free_distances,
     distances_near_walls,
-    mean_by_bearing,
     nearest_by_bearing,
     straight_free_distances,
 )
@@ -19,12 +18,6 @@ def test_the_nearest_of_each_bearing_is_kept():
     kept = nearest_by_bearing(points, BEARINGS)
     assert sorted(map(tuple, kept)) == [(1.0, 0.0), (1.0, 1.0)]
     assert nearest_by_bearing(np.empty((0, 2)), BEARINGS).shape == (0, 2)
-
-
-def test_the_mean_of_each_bearing_is_that_of_the_rows_of_a_picture():
-    points = np.array([[2.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
-    assert mean_by_bearing(points, BEARINGS) == pytest.approx(np.array([[4.0 / 3.0, 0.0], [1.0, 1.0]]))
-    assert mean_by_bearing(np.empty((0, 2)), BEARINGS).shape == (0, 2)
 
 
 def test_a_disc_stops_short_of_a_point_by_its_radius():

@@ -29,21 +29,6 @@ def nearest_by_bearing(points: Array, bearings: Array) -> Array:
     return chosen
 
 
-def mean_by_bearing(points: Array, bearings: Array) -> Array:
-    """Return the mean of `points` (n, 2) of one picture in each bin of evenly spaced `bearings`: (m, 2), m <= bins.
-
-    The mean is that of 1 / distance, in which the rows of a picture are even.
-    """
-    step = bearings[1] - bearings[0]
-    index = np.round((np.arctan2(points[:, 1], points[:, 0]) - bearings[0]) / step).astype(np.int64)
-    inverse = points / (points**2).sum(axis=1, keepdims=True)
-    count = np.bincount(index)
-    sums = np.column_stack([np.bincount(index, weights=inverse[:, k]) for k in (0, 1)])[count > 0]
-    means = sums / count[count > 0, None]
-    found: Array = means / (means**2).sum(axis=1, keepdims=True)
-    return found
-
-
 def straight_free_distances(points: Array, bearings: Array, clearance: float, limit: float) -> Array:
     """Return how far (m, at most `limit`) a disc of radius `clearance` moves from the origin along each bearing.
 
@@ -108,32 +93,43 @@ class BranchChoice(NamedTuple):
 
 ANY_BRANCH = BranchChoice()
 
-TAUT_SHARE = 0.995  # share of the greatest depth from which a bearing counts as one of the deepest
 DEEP_SHARE = 0.8  # share of the greatest depth from which an opening counts as deep
 PASSAGE_DEPTH = 1.3, 0.75  # m, and share of the greatest depth: an opening as deep as the smaller of both continues
 
 
-def choose_bearing(bearings: Array, depths: Array, choice: BranchChoice = ANY_BRANCH, straight: float = 0.0) -> float:
-    """Return the bearing to take: of the deepest ones the straightest, as a taut string past the next corner.
+def choose_bearing(bearings: Array, depths: Array, last_bearing: float, choice: BranchChoice = ANY_BRANCH) -> float:
+    """Return the bearing to take.
 
     Args:
         bearings: evenly spaced, growing.
         depths: m, free distance along each.
-        choice: which of several openings. Where they are not yet separate, a required side is the outermost of the
-            deepest bearings.
-        straight: rad, the bearing from which others turn.
+        last_bearing: rad, the previous result; of equally deep openings the nearer to it wins.
+        choice: which of several. Where they are not yet separate, a required side is the outermost deep bearing.
     """
     deepest = float(depths.max())
     if choice.side:
-        outermost = -1 if choice.side == "left" else 0
         metres, share = PASSAGE_DEPTH
         # The division may be near or far.
-        for least in ([min(metres, share * deepest)] if choice.required else []) + [DEEP_SHARE * deepest]:
-            edges = np.flatnonzero(np.diff(np.concatenate([[False], depths >= least, [False]]).astype(np.int8)))
-            if len(edges) > 2:
-                first, end = edges.reshape(-1, 2)[outermost]
-                return choose_bearing(bearings[first:end], depths[first:end])
+        passage = min(metres, share * deepest)
+        for least in ([passage] if choice.required else []) + [DEEP_SHARE * deepest]:
+            found = _find_openings(bearings, depths, least)
+            if len(found) > 1:
+                return found[-1 if choice.side == "left" else 0][0]
         if choice.required:
-            return float(bearings[np.flatnonzero(depths >= TAUT_SHARE * deepest)[outermost]])
-    deep = bearings[depths >= TAUT_SHARE * deepest]
-    return float(deep[np.abs(deep - straight).argmin()])
+            return float(bearings[np.flatnonzero(depths >= passage)[-1 if choice.side == "left" else 0]])
+    worths = [(depth / deepest - 0.3 * abs(middle - last_bearing), middle)
+              for middle, depth in _find_openings(bearings, depths, DEEP_SHARE * deepest)]  # fmt: skip
+    return max(worths)[1] if worths else 0.0
+
+
+def _find_openings(bearings: Array, depths: Array, least: float) -> list[tuple[float, float]]:
+    """Return the centre bearing, weighted by depth, and the greatest depth of each opening."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], depths >= least, [False]]).astype(np.int8)))
+    found = []
+    for first, end in zip(edges[::2], edges[1::2], strict=True):
+        here = depths[first:end]
+        deepest = float(here.max())
+        if deepest > 0.0:
+            weights = (here / deepest) ** 4
+            found.append((float((weights * bearings[first:end]).sum() / weights.sum()), deepest))
+    return found

@@ -3,7 +3,7 @@
 Input: free ground; output: wheel angle and pedal. Frame: the middle of the rear axle, x forward, y left, m.
 
 At its speed limit the car can follow any bend, so the shortest way is the quickest: straight at the deepest point that
-a car of this width can reach, as a taut string would run round the corners.
+a car of this width can reach, as a tight string would run round the corners.
 
 Points that it has seen recently are moved along by dead reckoning: a camera sees some 60 degrees ahead: a wall beside
 the car leaves the picture while the car can still touch it. Points are kept for a metre or two, over which the errors
@@ -27,17 +27,16 @@ from trailbrake.control.minicar.free_space import (
     arc_free_distances,
     choose_bearing,
     distances_near_walls,
-    mean_by_bearing,
     nearest_by_bearing,
     straight_free_distances,
 )
 from trailbrake.control.minicar.geometry import HALF_WIDTH, LOCK, NOSE, STUCK_SPEED, WHEELBASE, MinicarCommand
 
-CLEARANCE = 0.04  # m to both sides of a planned way
+CLEARANCE = 0.06  # m to both sides of a planned way
 ARC_CLEARANCE = 0.025  # m to both sides of the arc that is driven now
 MAX_SIGHT = 4.5  # m: farther wall feet are less than three pixels below the horizon, too coarse
 MEMORY_DISTANCE, MEMORY_RADIUS = 1.2, 2.5  # m: how long, and within which radius, points are kept
-AIM_LIMITS = (0.25, 0.2, 0.5)  # share of the free depth to aim at, and its bounds, m
+AIM_LIMITS = (0.45, 0.5, 1.1)  # share of the free depth to aim at, and its bounds, m
 REQUIRED_ARC = 0.9  # m of arc that must be free
 BEARINGS = np.radians(np.arange(-100.0, 100.5, 1.0))  # rad, bins of remembered points
 CANDIDATE_BEARINGS = np.radians(np.arange(-40.0, 40.5, 0.5))  # rad
@@ -59,9 +58,8 @@ _TAN_TO_LEFT_EDGE, _TAN_TO_RIGHT_EDGE = (
     np.tan(HALF_FIELD_OF_VIEW - CANDIDATE_BEARINGS[_WIDTH_BEARINGS]),
     np.tan(HALF_FIELD_OF_VIEW + CANDIDATE_BEARINGS[_WIDTH_BEARINGS]),
 )
-# m to a place where a wall may be hidden: more beside a near wall, whose points lie all round
-HIDDEN_WALL_CLEARANCE = {BRANCH_WIDTH: 0.05, ROAD_WIDTH: 0.015}
-CHECKED_ARC_DISTANCES = np.array([0.4, 0.65, 0.9])  # m of arc at which that is checked
+HIDDEN_WALL_CLEARANCE = 0.06  # m to a place where a wall may be hidden
+CHECKED_ARC_DISTANCES = np.array([0.15, 0.4, 0.65, 0.9])  # m of arc at which that is checked
 
 STUCK_TIME = 0.6  # s
 MAX_REVERSE_DISTANCE, MAX_REVERSE_TIME = 0.35, 2.0  # m, s: limits of one reversing manoeuvre
@@ -195,6 +193,7 @@ class WallAvoider:
 
     def __init__(self) -> None:
         self._memory = PointMemory(MEMORY_DISTANCE, MEMORY_RADIUS)
+        self._bearing = 0.0
         self._stationary_time = 0.0  # s without motion although it drives
         self._reverse_distance = self._reverse_time = 0.0
         self._reversing = False
@@ -241,7 +240,7 @@ class WallAvoider:
             command = self._three_point_turn.step(points, speed, turned, dt)
             if command is not None:
                 return command
-            self._three_point_turn, self._stationary_time = None, 0.0
+            self._three_point_turn, self._bearing, self._stationary_time = None, 0.0, 0.0
         if self._reversing:
             return self._reverse_out(points, speed, dt)
         self._stationary_time = self._stationary_time + dt if speed < STUCK_SPEED else 0.0
@@ -252,35 +251,30 @@ class WallAvoider:
         depths = np.where(np.abs(CANDIDATE_BEARINGS) > HALF_FIELD_OF_VIEW, np.minimum(depths, UNSEEN_DEPTH), depths)
         inside = np.abs(CANDIDATE_BEARINGS) <= HALF_FIELD_OF_VIEW
         ends = float(depths[inside].max()) <= UNSEEN_DEPTH  # only wall in sight
-        # A sign never means a branch that is out of sight.
-        looked = inside if choice.side and not ends else np.ones_like(inside)
-        meant = ANY_BRANCH if ends and not choice.required else choice
-        # Where only wall is in sight, the road continues where it did before.
-        straight = math.atan2(self._goal[0, 1], self._goal[0, 0]) if ends else 0.0
-        bearing = choose_bearing(CANDIDATE_BEARINGS[looked], depths[looked], meant, straight)
-        self.depth = float(np.interp(bearing, CANDIDATE_BEARINGS, depths))
+        if ends and not choice.required:  # the road continues where it did before
+            self._bearing = choose_bearing(CANDIDATE_BEARINGS, depths, math.atan2(self._goal[0, 1], self._goal[0, 0]))
+        elif ends or not choice.side:
+            self._bearing = choose_bearing(CANDIDATE_BEARINGS, depths, self._bearing, choice)
+        else:  # a sign never means a branch that is out of sight
+            self._bearing = choose_bearing(CANDIDATE_BEARINGS[inside], depths[inside], self._bearing, choice)
+        self.depth = float(np.interp(self._bearing, CANDIDATE_BEARINGS, depths))
         if self.depth > MIN_GOAL_DEPTH:
-            self._goal = self.depth * np.array([[math.cos(bearing), math.sin(bearing)]])
+            self._goal = self.depth * np.array([[math.cos(self._bearing), math.sin(self._bearing)]])
         self._measure_road_width(points, depths)
         share, nearest, farthest = AIM_LIMITS
         aim = min(max(share * self.depth, nearest), farthest)
-        curvature = 2.0 * math.sin(bearing) / aim
-        return MinicarCommand(self._choose_wheel_angle(points, seen, curvature), 1.0, False)
+        return MinicarCommand(self._choose_wheel_angle(points, 2.0 * math.sin(self._bearing) / aim), 1.0, False)
 
-    def _choose_wheel_angle(self, points: Array, seen: Array, curvature: float) -> float:
-        """Return the wheel angle for the free arc nearest to `curvature`, else for the freest arc.
-
-        Arcs keep near the walls `seen` (n, 2) in this picture: their mean is exact to a few cm, unlike the nearest of
-        many in memory, and in a tight bend the inner wall is as far from the outer one.
-        """
+    def _choose_wheel_angle(self, points: Array, curvature: float) -> float:
+        """Return the wheel angle for the free arc nearest to `curvature`, else for the freest arc."""
         free = arc_free_distances(points, CANDIDATE_CURVATURES, HALF_WIDTH + ARC_CLEARANCE, NOSE, REQUIRED_ARC)
         free = np.minimum(
             free,
             distances_near_walls(
-                mean_by_bearing(seen, BEARINGS),
+                points,
                 CANDIDATE_CURVATURES,
                 CHECKED_ARC_DISTANCES,
-                self._road_width - HALF_WIDTH - HIDDEN_WALL_CLEARANCE[self._road_width],
+                self._road_width - HALF_WIDTH - HIDDEN_WALL_CLEARANCE,
             ),
         )
         enough = free >= min(REQUIRED_ARC, float(free.max()))
@@ -331,4 +325,5 @@ class WallAvoider:
         self._reverse_time += dt
         if self._reverse_distance > MAX_REVERSE_DISTANCE or self._reverse_time > MAX_REVERSE_TIME:
             self._reversing = False
+            self._bearing = 0.0
         return MinicarCommand(self._reverse_wheel_angle, -1.0, True)
