@@ -138,8 +138,8 @@ def _rewards() -> Iterable[str]:
 
 def _features() -> Iterable[str]:
     yield "## Features"
-    yield "Parts, rewards and ends use these (`trailbrake.observe.features.Feature`); scales not given are 1."
+    yield "Parts, rewards and ends use these (`trailbrake.observe.features.Feature`). In brackets: unit; scale if not 1."
     yield "\n".join(
-        _item(row.name, m.text, "" if m.unit == "1" else m.unit, "" if m.scale == 1.0 else f"scale {m.scale:.5g}")
+        _item(row.name, m.text, "" if m.unit == "1" else m.unit, "" if m.scale == 1.0 else f"{m.scale:.5g}")
         for row, m in FEATURES.items()
     )
