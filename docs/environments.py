@@ -41,8 +41,7 @@ envs = gymnasium.make_vec("trailbrake/Race-v1", num_envs=4096, vectorization_mod
   `steps`, `limit`); `trailbrake.env.camera.CameraBatch` is the same without Gymnasium.
 * `trailbrake.env.cuda.CudaRaceBatch` is `RaceBatch` on a graphics card (`pip install "trailbrake[gpu]"`): the same
   options, arrays of the card in and out; neither a step nor a restart waits for the card. `torch.as_tensor(array,
-  device="cuda")` shares its arrays, and JAX by DLPack of those. A car takes 1034 bytes with the default observation;
-  one H100 makes 227 million steps of 10 ms a second ([figures.md](figures.md#speed)).
+  device="cuda")` shares its arrays, and JAX by DLPack of those. Speed: [figures.md](figures.md#speed).
   `trailbrake.world.cuda.CudaBatch` is the world alone.
 * `trailbrake.env.sb3.RaceVecEnv`, for Stable-Baselines3, has all cars in one batch.
 * `trailbrake/Link-v0` drives through the wire of a simulator (`sim="assetto"`), in lockstep with the embedded world
@@ -138,7 +137,7 @@ def _rewards() -> Iterable[str]:
 
 def _features() -> Iterable[str]:
     yield "## Features"
-    yield "Parts, rewards and ends use these (`trailbrake.observe.features.Feature`). In brackets: unit; scale if not 1."
+    yield "Parts, rewards and ends use them (`trailbrake.observe.features.Feature`). In brackets: unit; scale if not 1."
     yield "\n".join(
         _item(row.name, m.text, "" if m.unit == "1" else m.unit, "" if m.scale == 1.0 else f"{m.scale:.5g}")
         for row, m in FEATURES.items()

@@ -27,9 +27,8 @@ from trailbrake.simulator import AnySimulator
 LikeFlag = Annotated[
     str,
     Parameter(
-        help="drive again: a recording, a run's id, last, best, or a file of a drive, .toml or .json. In lockstep laps "
-        "are the same to the bit; a live drive is driven again in the embedded world unless --live is given. Other "
-        "flags change it, and the difference is printed."
+        help="drive again: a recording, a run's id, last, best, or a file of a drive, .toml or .json; in the embedded "
+        "world unless --live is given. Other flags change it."
     ),
 ]
 

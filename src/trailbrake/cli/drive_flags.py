@@ -27,7 +27,7 @@ class DriveFlags:
     Attributes:
         sim: whose wire: see `trailbrake sims`; or FILE.py, FILE.py:NAME.
         driver: a driver's name, FILE.py, FILE.py:Class, FILE.fmu or policy:FILE.npz. Default: the simulator's:
-            line_track (with an estimated car that no laps have verified line_follow), in Formula Trend lane_sign.
+            line_track, in Formula Trend lane_sign.
         track: a track's name or file, or gen:SEED for a random circuit; with @wet behind it, in the wet. Default:
             hartmoor, on public roads lakeside, in the miniature world clover; live, the game's own where its files say
             so, else none.
@@ -42,8 +42,7 @@ class DriveFlags:
         seconds: s of simulator time to drive; 0 = no limit.
         seed: of the embedded world: where parked cars stand in the miniature world.
         live: drive the real game, or a served world, instead of the embedded world.
-        speed: of the embedded world: `max`: in lockstep, as fast as the machine can; `real`: real time, in its own
-            process.
+        speed: of the embedded world: `max`: in lockstep, as fast as the machine can; `real`: real time.
         out: folder for the recording and the report.
         report: write the report at the end.
         pictures: keep what a camera shows: some 8 MB a minute.
@@ -56,9 +55,7 @@ class DriveFlags:
         config: a TOML file with gains, as `trailbrake tune` writes it.
         gain: constants of the driver, KEY=VALUE, over those of the file; repeatable. Without Gains: arguments of its
             constructor, or parameters of an FMU.
-        memory: a file that keeps what the driver learns, by driver, simulator, car and track; learning must be on:
-            --gain learn=1, or a car file whose grip is an estimate. `auto`: driver_memory.json in the user's data
-            folder.
+        memory: a file that keeps what the driver learns; `auto`: driver_memory.json in the user's data folder.
         stability: limit throttle and steering in a slide of the rear axle, under any driver; needs the car's file.
         host: options of the embedded simulator, KEY=VALUE as of `serve`.
         world: properties of the embedded world that no driver receives, KEY=VALUE; repeatable. car, track: where they

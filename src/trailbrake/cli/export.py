@@ -23,8 +23,7 @@ def export(recording: str, *, format: Format = "csv", out: Path | None = None, j
     recording.
 
     Args:
-        recording: an .mcap file, or a run by its id, `last`, `best`; the first file of a long drive stands for all. Or
-            a table of Forza packets, or laps of another tool.
+        recording: an .mcap file, a run by its id, `last`, `best`, a table of Forza packets, or laps of another tool.
         format: the format to write.
         out: file or folder; default: CSV to standard output, others beside the recording.
         json: print one JSON object on stdout; needs --out for CSV.

@@ -13,8 +13,7 @@ def report(
     """Write the report of a recording: one HTML file that needs no network.
 
     Args:
-        recording: an .mcap file, or a run by its id, `last`, `best`; the first file of a long drive stands for all. Or
-            a table of Forza packets, or laps of another tool.
+        recording: an .mcap file, a run by its id, `last`, `best`, a table of Forza packets, or laps of another tool.
         out: where to write; default beside the recording.
         rate: rows a second of a table without a column of time; 0 = 60.
         open: open the report in the browser.

@@ -69,8 +69,7 @@ class ReplayPageOptions(PageOptions):
 
     Attributes:
         seconds: of wall time; 0 = until stopped.
-        coach: show the limit car as a ghost, and the coach's hints, of a session of `trailbrake coach --history`: its
-            date, or `last`; without a value the newest of this road and car.
+        coach: show the limit car as a ghost, and the coach's hints, of a session: as `watch --coach`.
     """
 
     seconds: float = 0.0

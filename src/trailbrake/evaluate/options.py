@@ -26,8 +26,7 @@ class EvaluationOptions:
         host: options of the embedded simulator, KEY=VALUE as of `serve`.
         config: a TOML file with gains for the drivers.
         gain: constants of the drivers, KEY=VALUE; repeatable.
-        reference_driver: whose laps the others' are compared with; default: the same driver with the true car and
-            track.
+        reference_driver: whose laps are the reference; default: the same driver with the true car and track.
         reference_host: options of the embedded simulator for the reference; default: those of the cell.
     """
 
