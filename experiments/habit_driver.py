@@ -59,6 +59,7 @@ class Driver(Person):
             line = delay_line(course.track.road, line, self.place)
         own = Course(own.track, own.car, given_line=line)
         LineFollow.reset(self, own)
+        self._rng = np.random.default_rng(int(self.seed))
         self.hand = self.throttle = self.brake = 0.0
         self.strength, self.early, self.braked = 1.0, 0.0, False
         liking = np.random.default_rng(int(self.seed) + 1000)

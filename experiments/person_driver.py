@@ -27,11 +27,11 @@ class Driver(LineFollow):
     def __init__(self, seed: float = 0.0) -> None:
         super().__init__(learn=0.0)
         self.seed = seed
-        self._rng = np.random.default_rng(int(seed))
 
     def reset(self, course: Course) -> None:
         """Plan with less grip."""
         super().reset(Course(course.track, scale_car(course.known_car(), grip=SHARE), on_kerbs=course.on_kerbs))
+        self._rng = np.random.default_rng(int(self.seed))
         self.hand = self.throttle = self.brake = 0.0
         self.strength, self.early, self.braked = 1.0, 0.0, False
 

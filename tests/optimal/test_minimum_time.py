@@ -118,8 +118,9 @@ def test_an_interrupted_plan_is_none(monkeypatch):
     made = ca.nlpsol
 
     def make_solver(*arguments):
-        threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()  # within the half second of the solver
-        return made(*arguments)
+        solver = made(*arguments)
+        threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()  # within the half second that it takes
+        return solver
 
     monkeypatch.setattr(ca, "nlpsol", make_solver)
     with pytest.raises(KeyboardInterrupt):

@@ -7,6 +7,7 @@ from trailbrake import Controls
 from trailbrake.cars.car_library import load_car
 from trailbrake.drivers import convoy
 from trailbrake.drivers.loading.driver_registry import load_driver
+from trailbrake.driving.session import driver_choice
 from trailbrake.driving.session.driver_choice import check_course_needs, check_driver_needs, make_drivers, name_driver
 from trailbrake.driving.session.session_detection import make_unknown_course
 from trailbrake.driving.spec import make_spec, parse_spec
@@ -149,3 +150,22 @@ def test_a_driver_without_a_declaration_gets_the_same_advice_from_the_course():
             getattr(course, read)
     with pytest.raises(UsageError, match="does not supply the car's position"):
         _ = UnmappedCourse().track
+
+
+def test_a_driver_that_a_rehearsal_changes_begins_a_drive_as_with_kept_kernels(monkeypatch):
+    class Counts:
+        NEEDS = frozenset({"speed"})
+
+        def reset(self, course):
+            self.asked = 0
+
+        def act(self, state, dt):
+            self.asked += 1
+            return Controls()
+
+        rehearse = act
+
+    monkeypatch.setattr(driver_choice, "CACHE_IS_COLD", True)
+    course, driver = Course(load_track("pinegrove"), load_car("gt3")), Counts()
+    driver_choice.reset_drivers([driver], "counts", course, lambda line: None)
+    assert driver.asked == 0

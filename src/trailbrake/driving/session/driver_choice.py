@@ -171,6 +171,7 @@ def reset_drivers(drivers: Sequence[Driver], name: str, course: Course, say: Cal
                 # An answer compiles more, best while the world is compiled beside. One that fails does so in a drive.
                 with suppress(Exception):
                     drivers[0].rehearse(weaving_state(course, 1, 0.003), 0.003)
+                drivers[0].reset(course)  # one that is not left as it was would drive otherwise than with kept kernels
     except (TrailbrakeError, StopInsisted):
         raise
     except BaseException as error:
