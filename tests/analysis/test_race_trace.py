@@ -33,6 +33,16 @@ def test_a_gap_is_the_time_since_the_leader_was_there(tmp_path):
     assert rank_cars(recordings, trace) == [0, 1]
 
 
+def test_gaps_go_on_to_a_leader_whose_drive_has_ended(tmp_path):
+    recordings = record_cars(tmp_path, 50.0 + 25.0 * T, 100.0 + 25.0 * T)
+    race = read_race(recordings)
+    ended = race.time > race.time[0] + 5.0
+    race.cars[1].x[ended] = race.cars[1].y[ended] = np.nan
+    trace = trace_race(race)
+    np.testing.assert_allclose(trace.gap[0][25:], 2.0, atol=0.02)
+    assert np.isnan(trace.gap[1][-1])
+
+
 def test_a_car_that_is_lapped_is_passed_by_nobody(tmp_path):
     angles = [0.5 * T, 0.25 * T - 0.2]  # rad on a circle: car 0 comes round behind car 1 once more
     for car, angle in enumerate([3.0 * angles[0], 3.0 * angles[1]]):

@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trailbrake.analysis.race_motion import RecordedRace
+from trailbrake.analysis.race_motion import CarMotion, RecordedRace
 from trailbrake.analysis.reference_line import Array, project_points
 from trailbrake.record.recording_reader import Recording
 
 RATE = 10.0  # Hz, of what is traced
 CLEAR = 5.0  # m, about a car's length, by which a car that has passed is ahead
 HELD_SECONDS = 2.0  # for which it stays ahead
+FINISH_ROOM = 30.0  # m before the farthest place of all, from which on the lead does not change
 MOVING_SPEED = 5.0  # m/s, from which on the first car's drive is a race
 
 
@@ -47,34 +48,32 @@ def trace_race(race: RecordedRace) -> RaceTrace:
     speed = np.max([np.nan_to_num(car.speed) for car in race.cars], axis=0)
     begin = race.time[np.argmax(speed > MOVING_SPEED)]
     time = np.arange(begin, race.time[-1], 1.0 / RATE)
-    distance = np.array([_measure_distance(race, car, time) for car in range(len(race.cars))])
-    gap = np.array([_measure_gaps(time, distance, car) for car in range(len(race.cars))])
+    distance = np.array([_measure_distance(race, car, time) for car in race.cars])
+    if race.line.closed:  # each begins within half a round of the first
+        begins = np.array([next(iter(way[np.isfinite(way)]), math.nan) for way in distance])
+        distance -= race.line.length * np.round((begins - begins[:1]) / race.line.length)[:, None]
+    gap = _measure_gaps(time, distance)
     length = race.line.length if race.line.closed else math.inf
     return RaceTrace(time, distance, gap, sorted(_find_passes(time, distance, length)))
 
 
-def _measure_distance(race: RecordedRace, number: int, time: Array) -> Array:
-    """Return how far along the road a car was, m: within half a round of the first car at the start."""
-    car, first = race.cars[number], race.cars[0]
-    along, _ = project_points(race.line, car.x, car.y)
-    if race.line.closed:
-        here, there = (cars[np.isfinite(cars)] for cars in (along, project_points(race.line, first.x, first.y)[0]))
-        if len(here) and len(there):
-            along = along - race.line.length * round((here[0] - there[0]) / race.line.length)
-    sampled: Array = np.interp(time, race.time, along)
-    return sampled
+def _measure_distance(race: RecordedRace, car: CarMotion, time: Array) -> Array:
+    """Return how far along the road a car was, m."""
+    return project_points(race.line, *(np.interp(time, race.time, values) for values in (car.x, car.y)))[0]
 
 
-def _measure_gaps(time: Array, distance: Array, car: int) -> Array:
-    """Return s behind the leader of each moment."""
-    gap: Array = np.full(len(time), np.nan)
-    leads = np.argmax(np.nan_to_num(distance, nan=-np.inf), axis=0)
+def _measure_gaps(time: Array, distance: Array) -> Array:
+    """Return s of each car behind the leader of each moment: who has come farthest, also where its drive has ended."""
+    reached = np.fmax.accumulate(np.nan_to_num(distance, nan=-np.inf), axis=1)  # a spun car rolls back
+    leads = np.argmax(reached, axis=0)
+    finish = int(np.argmax(reached.max(axis=0) >= reached.max() - FINISH_ROOM))
+    leads[finish:] = leads[finish]  # who rolls out farther has not won
+    gap: Array = np.full(distance.shape, np.nan)
     for leader in np.unique(leads):
-        rows = leads == leader
-        way = np.maximum.accumulate(np.nan_to_num(distance[leader], nan=-np.inf))  # a spun car rolls back
+        rows, way = leads == leader, reached[leader]
         known = np.concatenate([[True], np.diff(way) > 0.0]) & np.isfinite(way)
-        was_there = np.interp(distance[car, rows], way[known], time[known], np.nan)
-        gap[rows] = time[rows] - was_there
+        for car, its in enumerate(distance):
+            gap[car, rows] = time[rows] - np.interp(its[rows], way[known], time[known], np.nan)
     return np.maximum(gap, 0.0)
 
 

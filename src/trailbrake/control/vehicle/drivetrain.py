@@ -147,7 +147,6 @@ class LaunchClutch:
         self._engine = DrivetrainInverse(car)
         force = max(car.engine.torque) * self._ratio * box.efficiency / car.driven_radius
         self._is_needed = not car.brakes.tc and force > car.body.mass * G * max(car.tyre_front.mu_x, car.tyre_rear.mu_x)
-
         self._torque = 0.0  # N m, at the clutch
 
     def hold(self, throttle: float, state: CarState, dt: float) -> tuple[float, float]:
