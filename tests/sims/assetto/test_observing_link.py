@@ -11,7 +11,7 @@ from helpers.assetto.foreign_pages import let_go
 from helpers.processes import command
 
 from trailbrake import roles
-from trailbrake.driving.link_recording import LinkRecordingSession
+from trailbrake.driving.session_recording import LinkRecordingSession
 from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.record.recording_reader import Recording
 from trailbrake.sims.assetto import spec

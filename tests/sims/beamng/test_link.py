@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from helpers.beamng.contracts import make_torques_contract
 
-from trailbrake.driving.link_recording import LinkRecordingSession
+from trailbrake.driving.session_recording import LinkRecordingSession
 from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.roles import LeavesUnchanged
 from trailbrake.sims.beamng import spec
