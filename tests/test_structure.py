@@ -27,7 +27,6 @@ TESTED_ELSEWHERE = {
     "cli/tune.py": "tuning/test_tune.py",
     "cli/watch.py": "dashboard/test_watch_session.py",
     "cli/line.py": "optimal/test_line_session.py",
-    "cli/reference.py": "reference/test_reference_session.py",
     "cli/listings.py": "cli/test_main.py",
     **{f"sims/{sim}/assumptions.py": "driving/test_verification.py" for sim in ("assetto", "beamng", "forza", "trend")},
     "tasks/task_worker.py": "tasks/test_worker_process.py",

@@ -17,7 +17,7 @@ ROW = {
 def judged(monkeypatch, tmp_path):
     """Replace the drives by a row; return the list of options that the verb hands on."""
     from trailbrake.evaluate import evaluation
-    from trailbrake.evaluate.statistics import summarize_rows
+    from trailbrake.evaluate.cell_result import summarize_rows
 
     calls = []
 

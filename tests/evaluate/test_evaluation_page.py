@@ -5,12 +5,11 @@ import pytest
 from helpers.browser import Browser, find
 from helpers.html_page import Page
 
-from trailbrake.evaluate.cell_result import CellLap, CellResult
+from trailbrake.evaluate.cell_result import CellLap, CellResult, summarize_rows
 from trailbrake.evaluate.evaluation import GROUP_KEYS, build_rows
 from trailbrake.evaluate.evaluation_page import build_lap_table, write_page, write_suite_page
 from trailbrake.evaluate.options import EvaluationOptions
 from trailbrake.evaluate.plan import list_cells
-from trailbrake.evaluate.statistics import summarize_rows
 from trailbrake.evaluate.suite import list_suite_cells, load_suite, score_drivers
 
 ERRORS = {"file": "<i>.toml", "car": "random:1", "lateral_grip": 0.031, "braking": -0.02, "drive_force": 0.01,

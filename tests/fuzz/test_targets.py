@@ -58,7 +58,7 @@ WITHOUT_TARGET = {
     "record/recorder.py": "rows that the recorder has packed itself",
     "record/mcap_file.py": "messages that the recorder has packed itself",
     "record/parted_file.py": "the recorder's own chunks",
-    "sims/beamng/debug_log.py": "messages that the link has checked",
+    "sims/beamng/coupling.py": "messages that the link has checked",
     "transport/capture/picture_scaling.py": "pixels that a grabber of ours has shaped",
     # The system's.
     "transport/capture/x11_window.py": "answers of the X server, through its library",

@@ -1,4 +1,4 @@
-"""`line`: the minimum-time line of a track and a car."""
+"""`line`: the minimum-time line of a track and a car; `reference`: the quickest clean lap that a search finds."""
 
 import sys
 from typing import Annotated, Any
@@ -9,6 +9,7 @@ from trailbrake.analysis.lap_table import format_lap_time
 from trailbrake.cli.output import JsonFlag, OpenFlag, open_page, print_json
 from trailbrake.cli.terminal_progress import TaskProgress
 from trailbrake.optimal.options import LineOptions
+from trailbrake.reference.options import ReferenceOptions
 
 
 def line(
@@ -56,4 +57,27 @@ def _describe_replay(replay: dict[str, Any]) -> str:
         f"most; feedback of the steer {replay['steer_correction'][0]:.4f} rad rms, of the pedal "
         f"{100.0 * replay['pedal_correction'][0]:.2f} % of the weight rms; largest slip {replay['use'][1]:.2f} of the "
         "peak's"
+    )
+
+
+def reference(
+    *, options: Annotated[ReferenceOptions | None, Parameter(name="*")] = None, json: JsonFlag = False
+) -> None:
+    """Search the quickest clean lap of a track and a car in the embedded world: the limit that drivers are held to."""
+    from trailbrake.reference.reference_session import make_reference_lap
+
+    options = options or ReferenceOptions()
+    with TaskProgress("searching", wanted=not json) as show:
+
+        def report(number: int, best: float, median: float) -> None:
+            show.show_share((number + 1) / options.generations)
+            show.show_message(f"generation {number + 1}: best {best:.3f} s, median {median:.3f} s")
+
+        result = make_reference_lap(options, report)
+    if json:
+        print_json(result)
+        return
+    print(
+        f"{result['track']}, {result['car']}: {format_lap_time(result['time_s'])} by the world; the plan to begin with "
+        f"{format_lap_time(result['plan_time_s'])}\nline {result['line']}"
     )

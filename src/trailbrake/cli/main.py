@@ -71,13 +71,11 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "", 
         pad_check,
         race,
         record,
-        reference,
         replay,
         report,
         runs,
         serve,
         simulator_tools,
-        steward,
         train,
         tune,
         watch,
@@ -99,7 +97,7 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "", 
     app.command(record.build_record_command(simulator, requested=verb == "record"), name="record")
     app.command(replay.replay)
     app.command(report.report)
-    app.command(steward.steward)
+    app.command(race.steward)
     app.command(compare.compare)
     app.command(coach.coach)
     app.command(runs.runs)
@@ -107,7 +105,7 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "", 
     app.command(watch.build_watch_command(simulator), name="watch")
     app.command(learn.build_learn_app(simulator))
     app.command(line.line)
-    app.command(reference.reference)
+    app.command(line.reference)
     app.command(tune.tune)
     app.command(evaluate.evaluate)
     app.command(race.race)

@@ -25,9 +25,8 @@ from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.driving.session.resolved_drive import ResolvedDrive, resolve_drive
 from trailbrake.driving.spec import CarSpec, DriveSpec, EmbeddedSite, KeepSpec
 from trailbrake.errors import TrailbrakeError, UsageError, describe_value, raised_at
-from trailbrake.evaluate.cell_result import CellResult, build_result, failed_result
+from trailbrake.evaluate.cell_result import CellResult, build_result, failed_result, find_best_time, list_timed_laps
 from trailbrake.evaluate.plan import Cell, fingerprint_cell, list_named_words
-from trailbrake.evaluate.statistics import find_best_time, list_timed_laps
 from trailbrake.planning.course import has_plan
 from trailbrake.record.parted_file import ONE_FILE
 from trailbrake.record.recorder import Recorder

@@ -22,9 +22,15 @@ from trailbrake.driving.session.embedded_worlds import parse_world
 from trailbrake.driving.session.line_choice import find_kept_line
 from trailbrake.driving.spec import UNKNOWN_CAR
 from trailbrake.errors import TrailbrakeError, UsageError
-from trailbrake.evaluate import statistics
 from trailbrake.evaluate.car_comparison import compare_cars, summarize_coverage
-from trailbrake.evaluate.cell_result import CellResult
+from trailbrake.evaluate.cell_result import (
+    CellResult,
+    compute_time_lost,
+    find_best_time,
+    list_best_ratios,
+    list_timed_laps,
+    summarize_rows,
+)
 from trailbrake.evaluate.cell_task import make_cell_task
 from trailbrake.evaluate.evaluation_page import write_page
 from trailbrake.evaluate.options import EvaluationOptions, EvaluationRunOptions
@@ -75,7 +81,7 @@ def evaluate(
     errors = compare_files([item.cell for item in planned if item.role == "judged"])
     result: JsonObject = {
         "folder": str(driven.folder), "drove": driven.drove, "kept": driven.kept, "wall_s": driven.wall_s,
-        "summary": statistics.summarize_rows(judged, GROUP_KEYS), "cells": rows,
+        "summary": summarize_rows(judged, GROUP_KEYS), "cells": rows,
         "car_files": errors, "coverage": summarize_coverage(errors),
     }  # fmt: skip
     return {**result, "page": str(write_page(result))}
@@ -176,18 +182,18 @@ def build_rows(planned: Sequence[PlannedCell], results: Mapping[Cell, CellResult
 
 def _build_row(item: PlannedCell, results: Mapping[Cell, CellResult]) -> JsonObject:
     cell, result = item.cell, results[item.cell]
-    laps = statistics.list_timed_laps(result, cell.laps)
-    best = statistics.find_best_time(laps)
+    laps = list_timed_laps(result, cell.laps)
+    best = find_best_time(laps)
     reference = None if item.reference is None else results.get(item.reference)
     baseline = None if item.baseline is None else results.get(item.baseline)
     ratio, ratios, speed_ratio, lost = math.nan, list[float](), math.nan, math.nan
     if reference is not None:
-        own = statistics.find_best_time(statistics.list_timed_laps(reference, cell.laps))
-        ratio, ratios = best / own, statistics.list_best_ratios(laps, own)
+        own = find_best_time(list_timed_laps(reference, cell.laps))
+        ratio, ratios = best / own, list_best_ratios(laps, own)
         if result.mean_speed_mps and reference.mean_speed_mps:
             speed_ratio = result.mean_speed_mps / reference.mean_speed_mps
     if baseline is not None:
-        lost = statistics.compute_time_lost(result.laps, baseline.laps)
+        lost = compute_time_lost(result.laps, baseline.laps)
     values: JsonObject = msgspec.to_builtins(cell)
     return {
         **values, "role": item.role, "believes": _describe_belief(cell),

@@ -9,9 +9,8 @@ from typing import Annotated
 import msgspec
 
 from trailbrake.errors import DataError, UsageError, suggest_names
-from trailbrake.evaluate.cell_result import CellResult
+from trailbrake.evaluate.cell_result import CellResult, find_best_time, list_timed_laps
 from trailbrake.evaluate.plan import Cell, PlannedCell
-from trailbrake.evaluate.statistics import find_best_time, list_timed_laps
 from trailbrake.json_types import JsonObject
 from trailbrake.user_files import decode_user_text, parse_toml
 

@@ -1,5 +1,7 @@
 import math
 import threading
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +11,13 @@ from trailbrake.driving.options import WorldOptions
 from trailbrake.driving.serve import serve_world
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.driving.session.drive_setup import make_setup
-from trailbrake.driving.session.embedded_worlds import WorldProperties, build_world, parse_world, settle_world
+from trailbrake.driving.session.embedded_worlds import (
+    WorldProperties,
+    build_world,
+    change_options,
+    parse_world,
+    settle_world,
+)
 from trailbrake.errors import UsageError
 from trailbrake.event_sims.options import EventLiveOptions
 from trailbrake.sims.registry import find
@@ -159,3 +167,22 @@ def test_a_built_world_drives_the_other_car():
     plant = build(find("assetto"), WorldOptions(track="hartmoor", car="gt3", world=("car=random:7:hatchback",)),
                         find("assetto").serve_options())  # fmt: skip
     assert [car.name for car in plant.cars] == ["random:7:hatchback"]
+
+
+@dataclass(frozen=True)
+class Example:
+    count: int = 1
+    share: float = 0.5
+    file_path: Path | None = None
+    on: bool = False
+
+
+def test_texts_become_what_the_fields_are():
+    found = change_options(Example(), ["count=3", "file-path=a/b=c", "on=true"], "--x", "the example")
+    assert found == Example(count=3, file_path=Path("a/b=c"), on=True)
+
+
+@pytest.mark.parametrize("pair", ["cuont=3", "count", "count=1.5", "share=half"])
+def test_a_wrong_pair_names_the_flag(pair):
+    with pytest.raises(UsageError, match="--x"):
+        change_options(Example(), [pair], "--x", "the example")

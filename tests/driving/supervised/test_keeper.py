@@ -18,8 +18,13 @@ from trailbrake.driving.supervised.car_messages import (
     StillWaiting,
     encode_message,
 )
-from trailbrake.driving.supervised.keeper_process import LEFT, PROGRAM_DIED, ProgramDriver, ProgramLine
-from trailbrake.driving.supervised.program_supervisor import ProgramSupervisor
+from trailbrake.driving.supervised.keeper_process import (
+    LEFT,
+    PROGRAM_DIED,
+    ProgramDriver,
+    ProgramLine,
+    ProgramSupervisor,
+)
 from trailbrake.state import Controls, Image, SimCommand
 
 DRIVE = StepAnswer(Controls(throttle=1.0))

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 
 from trailbrake.drivers.loading.driver_registry import declared_needs
 from trailbrake.driving.options import WorldOptions
-from trailbrake.driving.session.embedded_worlds import EmbeddedWorld, settle_world
-from trailbrake.driving.session.option_pairs import change_options
+from trailbrake.driving.session.embedded_worlds import EmbeddedWorld, change_options, settle_world
 from trailbrake.driving.spec import DriveSpec, EmbeddedSite, LiveSite, write_spec
 from trailbrake.errors import UsageError
 from trailbrake.json_types import JsonObject

@@ -6,17 +6,17 @@ The modules of worlds with a camera are imported when one is built: a start with
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.driving.loop.supervisor import Supervisor, explain_driver_error
 from trailbrake.driving.options import WorldOptions
 from trailbrake.driving.session.driver_choice import check_driver_needs
-from trailbrake.driving.session.option_pairs import change_options
 from trailbrake.driving.spec import MAX_CARS, UNKNOWN_CAR, WORLD_DEFAULTS
-from trailbrake.errors import DataError, UsageError
+from trailbrake.errors import DataError, UsageError, suggest_names
 from trailbrake.planning.course import Course
 from trailbrake.roles import Driver, Host, Plant, RoadPlant, TrafficHost
 from trailbrake.simulator import AnySimulator, WorldKind
@@ -25,6 +25,50 @@ from trailbrake.system.breakable_call import OURS
 from trailbrake.tracks.track_library import load_track
 from trailbrake.world.conditions import WorldConditions
 from trailbrake.world.plant import World
+
+Options = TypeVar("Options")
+
+
+def change_options(base: Options, pairs: Sequence[str], flag: str, owner: str) -> Options:
+    """Return a dataclass of options with the values of `pairs`, converted to the types of its fields.
+
+    Args:
+        base: the dataclass.
+        pairs: KEY=VALUE; in keys, - stands for _.
+        flag: where the pairs come from, for errors.
+        owner: what has the options, for errors.
+
+    Raises:
+        UsageError: no such option, or a value that it cannot have.
+    """
+    import msgspec
+
+    assert is_dataclass(base)
+    assert not isinstance(base, type)
+    known = [item.name for item in fields(base)]
+    values = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        name = name.replace("-", "_")
+        if not equals or name not in known:
+            raise UsageError(f"no such option of {owner}", where=f"{flag} {pair}",
+                             expected="KEY=VALUE", hint=suggest_names(name, known))  # fmt: skip
+        values[name] = value
+    try:
+        converted = msgspec.convert(values, type(base), strict=False, dec_hook=_convert_path)  # numbers come as text
+    except msgspec.ValidationError as error:
+        raise UsageError(str(error), where=f"{flag} {' '.join(pairs)}") from error
+    given = asdict(converted)
+    changed: Options = replace(base, **{name: given[name] for name in values})
+    return changed
+
+
+def _convert_path(wanted: type, value: object) -> object:
+    """Return the path of a text; TypeError for another type that msgspec does not know."""
+    if wanted is Path and isinstance(value, str):
+        return Path(value)
+    raise TypeError(f"Expected `{wanted.__name__}`, got `{type(value).__name__}`")
+
 
 TrafficDriver = Callable[[CarState, float], Controls]
 

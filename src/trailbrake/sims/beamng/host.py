@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 from trailbrake.errors import SimulatorError
 from trailbrake.roles import RoadPlant
 from trailbrake.sims.beamng import convert, custom_values, spec
-from trailbrake.sims.beamng.coupling import CouplingSettings, VehicleCoupling, print_note
+from trailbrake.sims.beamng.coupling import CouplingSettings, DebugLog, VehicleCoupling, print_note
 from trailbrake.sims.beamng.custom_values import Electrics
-from trailbrake.sims.beamng.debug_log import DebugLog
 from trailbrake.sims.beamng.message_format import MessageFormat, make_message_format
 from trailbrake.sims.beamng.timing import PHYSICS_STEP
 from trailbrake.sims.beamng.window import GameWindow, StrictWindow, Window
