@@ -3,7 +3,9 @@ import pytest
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.errors import UsageError
+from trailbrake.planning import course as course_module
 from trailbrake.planning.course import LENGTH_WEIGHTS, Course, tabulate_plan
+from trailbrake.planning.handling import compute_handling
 from trailbrake.planning.path_room import make_inside_room
 from trailbrake.planning.racing_line import plan_racing_line
 from trailbrake.tracks.road import RoadColumn
@@ -87,3 +89,33 @@ def test_the_rows_of_the_road_lie_on_the_line_and_take_as_long_as_the_plan():
     # A row of the road is longer or shorter on the line, by its offset in the bend.
     stretch = (1.0 - plan.offset * road.column(RoadColumn.CURVATURE)) / np.cos(plan.heading)
     assert abs((road.spacing * stretch / plan.speed).sum() / COURSE.profile.lap_time - 1.0) < 0.003
+
+
+def test_a_line_is_planned_once_for_equal_roads_and_cars(monkeypatch):
+    planned = []
+    plan = course_module.plan_quickest_line
+    monkeypatch.setattr(course_module, "plan_quickest_line", lambda *given: planned.append(plan(*given)) or planned[-1])
+    monkeypatch.setattr(course_module, "_lines", {})
+
+    def plan_line(track="lakeside", car="kart"):
+        return Course(load_track(track), load_car(car)).with_kerbs().line
+
+    line = plan_line()
+    line.table[:] = 0.0  # who changes his line changes nobody else's
+    assert plan_line().table.tolist() == planned[0].table.tolist()
+    assert len(planned) == 1
+    for other in ({"track": "lakeside@wet"}, {"car": "gt3"}):
+        plan_line(**other)
+    assert len(planned) == 3
+    assert Course(load_track("lakeside"), load_car("kart")).line.table.tolist() != planned[0].table.tolist()
+
+
+def test_slip_tables_are_those_of_the_car_though_they_are_kept(monkeypatch):
+    monkeypatch.setattr(course_module, "_handlings", {})
+    for car in ("kart", "gt3", "kart"):
+        course = Course(load_track("lakeside"), load_car(car))
+        expected = compute_handling(course.car, course.envelope)
+        assert course.handling.slip_front.tolist() == expected.slip_front.tolist()
+        assert course.handling.arm_rear == expected.arm_rear
+        course.handling.slip_front[:] = 0.0
+    assert len(course_module._handlings) == 2

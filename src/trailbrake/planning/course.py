@@ -3,9 +3,13 @@
 Tabulates the line and the speeds of a course at the rows of its road, for whoever looks them up by the road's s.
 """
 
+import hashlib
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,7 +27,11 @@ from trailbrake.tracks.track import Track
 
 LENGTH_WEIGHTS = (0.0, 1e-4, 1e-3)  # 1/m^2: from least curvature to shorter; the line with the quickest profile is used
 GRIP_MARGIN = 0.97  # share of the car's steady limits that a profile uses; the rest is for corrections
+MOST_KEPT = 16  # plans of a kind in memory, half a MB each
 Array = NDArray[np.float64]
+Plan = TypeVar("Plan")
+_lines: dict[bytes, Road] = {}
+_handlings: dict[bytes, Handling] = {}
 
 
 @dataclass(frozen=True)
@@ -67,9 +75,18 @@ class Course:
 
     @cached_property
     def line(self) -> Road:
-        """The racing line, as a Road: the given one; on kerbs the quickest; else one of least curvature."""
+        """The racing line, as a Road: the given one; on kerbs the quickest; else one of least curvature.
+
+        It is planned once for equal roads and cars, as of a field's cars, an evaluation's cells or a race day's heats.
+        """
         if self.given_line is not None:
             return self.given_line
+        road, body = self.track.road, self.known_car().body
+        sizes = (body.width, body.track_front, body.track_rear, road.spacing, road.closed, self.on_kerbs)
+        line = _recall(_lines, (repr(sizes).encode(), road.table, *self.envelope), self._plan_line)
+        return Road(line.table.copy(), line.spacing, line.closed)  # a table can be written to
+
+    def _plan_line(self) -> Road:
         body = self.known_car().body
         room = make_inside_room(body.width)
         if self.on_kerbs:
@@ -85,8 +102,10 @@ class Course:
 
     @cached_property
     def handling(self) -> Handling:
-        """The slip angles of the car in bends."""
-        return compute_handling(self.known_car(), self.envelope)
+        """The slip angles of the car in bends, computed once for equal cars."""
+        car, limits = self.known_car(), self.envelope
+        found = _recall(_handlings, (msgspec.msgpack.encode(car), *limits), lambda: compute_handling(car, limits))
+        return found._replace(slip_front=found.slip_front.copy(), slip_rear=found.slip_rear.copy())
 
     @cached_property
     def profile(self) -> SpeedProfile:
@@ -107,6 +126,19 @@ class Course:
         """
         rows = path_shapes(line)
         return compute_profile(rows, line.spacing, line.closed, limits or self.envelope, start=start, margin=margin)
+
+
+def _recall(kept: dict[bytes, Plan], inputs: Iterable[bytes | Array], make: Callable[[], Plan]) -> Plan:
+    """Return what was made of the same inputs; else make it, and keep the newest MOST_KEPT."""
+    digest = hashlib.sha256()
+    for values in inputs:
+        digest.update(values if isinstance(values, bytes) else values.tobytes())
+    key = digest.digest()
+    plan = kept.pop(key, None) or make()
+    kept[key] = plan  # the newest is the last
+    for old in list(kept)[:-MOST_KEPT]:
+        kept.pop(old, None)
+    return plan
 
 
 def path_shapes(line: Road) -> NDArray[np.float64]:
