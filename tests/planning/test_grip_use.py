@@ -10,6 +10,7 @@ from helpers.stadiums import build_stadium
 from trailbrake.cars.axle_forces import planning_car, wheel_loads
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.envelope import SHARES, compute_envelope
+from trailbrake.cars.tyre import combined_slip_force
 from trailbrake.planning.course import Course, path_shapes
 from trailbrake.planning.grip_use import AxleSlips, find_needed_grip, measure_grip_use
 from trailbrake.planning.speed_profile import PathShape, interpolate_speed, interpolate_speed_share
@@ -73,15 +74,33 @@ def test_slips_are_over_those_of_the_peak_at_the_load_of_the_axle(car, limits):
     # The inverse of the peak slip falls with load: `1 / peak` times (2 - growth).
     per_front, per_rear = 2.0 - front, 2.0 - rear
     angle, ratio = car.tyre_front.peak_slip_angle, car.tyre_front.peak_slip_ratio
-    assert measure(car, limits, slips=AxleSlips(-angle, 0.0, 0.0, 0.0))[1:] == pytest.approx((per_front, per_front))
+    assert measure(car, limits, slips=AxleSlips(-angle, 0.0, 0.0, 0.0))[1:3] == pytest.approx((per_front, per_front))
     both = measure(car, limits, slips=AxleSlips(angle, 0.0, ratio, 0.0))
-    assert both[1:] == pytest.approx((math.sqrt(2.0) * per_front, per_front))
+    assert both[1:3] == pytest.approx((math.sqrt(2.0) * per_front, per_front))
     behind = AxleSlips(0.01, car.tyre_rear.peak_slip_angle, 0.0, -car.tyre_rear.peak_slip_ratio)
-    assert measure(car, limits, slips=behind)[1:] == pytest.approx((math.sqrt(2.0) * per_rear, per_rear))
+    assert measure(car, limits, slips=behind)[1:3] == pytest.approx((math.sqrt(2.0) * per_rear, per_rear))
 
 
 def test_a_missing_acceleration_is_a_use_that_is_none(car, limits):
     assert math.isnan(measure(car, limits, math.nan)[0])
+
+
+@pytest.mark.parametrize("friction", [0.7, 1.0, 1.1])
+def test_steady_cornering_shows_friction_at_any_slip_and_pedals_or_a_slide_do_not(car, limits, friction):
+    plan, angles = planning_car(car), (0.5 * car.tyre_front.peak_slip_angle, 0.4 * car.tyre_rear.peak_slip_angle)
+    lateral = 12.0
+    for _ in range(20):  # the loads follow the force
+        loads = wheel_loads(0.0, lateral, SPEED, plan.body)
+        axles = ((loads[:2], angles[0], plan.front), (loads[2:], angles[1], plan.rear))
+        force = sum(combined_slip_force(0.0, -math.tan(angle), load, law)[1] for pair, angle, law in axles
+                    for load in pair)  # fmt: skip
+        lateral = friction * force / car.body.mass
+    bend = STRAIGHT._replace(curvature=lateral / SPEED**2)
+    slips = AxleSlips(*angles, 0.0, 0.0)
+    assert measure(car, limits, slips=slips, shape=bend)[3] == pytest.approx(friction, rel=1e-3)
+    assert measure(car, limits, slips=slips, shape=bend._replace(grip=0.7))[3] == pytest.approx(friction / 0.7, 1e-3)
+    for other in (slips._replace(rear_ratio=0.08), slips._replace(rear_angle=-0.02), AxleSlips(0.005, 0.004, 0.0, 0.0)):
+        assert math.isnan(measure(car, limits, slips=other, shape=bend)[3])
 
 
 @cache

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from trailbrake.cars.axle_forces import PlanningCar, wheel_loads
 from trailbrake.cars.envelope import Envelope
-from trailbrake.cars.tyre import value_at_load
+from trailbrake.cars.tyre import combined_slip_force, value_at_load
 from trailbrake.cars.tyre_params import TyreLaw
 from trailbrake.kernels import internal_jit, jit
 from trailbrake.planning.speed_profile import (
@@ -30,6 +30,8 @@ from trailbrake.units import G
 Array = NDArray[np.float64]
 
 LEAST_NEED = 0.85  # of the envelope, below which a place does not say how much grip there is
+CORNERING_SHARE = 0.5  # of the slip across both axles, up to which slip along the wheels leaves a measure of friction
+LEAST_CORNERING = 0.2  # slip over that of the peak, of the axle that slips more, from which it is one
 MEAN_LENGTH = 10.0  # m, over which the need is averaged: a plan follows no single row
 
 
@@ -50,8 +52,8 @@ class AxleSlips(NamedTuple):
 @jit
 def measure_grip_use(
     motion: tuple[float, float], slips: AxleSlips, shape: PathShape, limits: Envelope, car: PlanningCar
-) -> tuple[float, float, float]:
-    """Return the use of the envelope, and the slips that it takes.
+) -> tuple[float, float, float, float]:
+    """Return the use of the envelope, the slips that it takes, and the friction that they show.
 
     Args:
         motion: speed (m/s) and acceleration along the path (m/s^2).
@@ -63,8 +65,9 @@ def measure_grip_use(
 
     Returns:
         The factor on the tyres' grip with which the envelope just contains the acceleration (1: at the limit; NaN where
-        the acceleration is); the larger slip of the axles, over that of the tyres' peak; and the same by their slip
-        angles alone.
+        the acceleration is); the larger slip of the axles, over that of the tyres' peak; the same by their slip angles
+        alone; and the side force over the one that the slips give with the friction that is believed, NaN where the car
+        does not corner steadily.
     """
     speed, forward = motion
     need, _ = lateral_demand(speed, shape, limits)
@@ -73,7 +76,22 @@ def measure_grip_use(
     fl, fr, rl, rr = wheel_loads(pull, need, speed, car.body)
     front, front_angle = _axle_slip(slips.front_angle, slips.front_ratio, 0.5 * (fl + fr), car.front)
     rear, rear_angle = _axle_slip(slips.rear_angle, slips.rear_ratio, 0.5 * (rl + rr), car.rear)
-    return use, max(front, rear), max(front_angle, rear_angle)
+    most = max(front_angle, rear_angle)
+    along = max(abs(slips.front_ratio) / car.front.peak_slip_ratio, abs(slips.rear_ratio) / car.rear.peak_slip_ratio)
+    side = math.copysign(1.0, need)
+    corners = min(side * slips.front_angle, side * slips.rear_angle) > 0.0
+    if not (corners and most > LEAST_CORNERING and along < CORNERING_SHARE * min(front_angle, rear_angle)):
+        return use, max(front, rear), most, math.nan
+    force = _side_force(slips.front_angle, slips.front_ratio, fl, fr, car.front)
+    force += _side_force(slips.rear_angle, slips.rear_ratio, rl, rr, car.rear)
+    return use, max(front, rear), most, car.body.mass * need / (shape.grip * force)
+
+
+@internal_jit
+def _side_force(angle: float, ratio: float, left: float, right: float, law: TyreLaw) -> float:
+    """Return the force (N, left) of an axle whose wheels have the loads `left` and `right` (N)."""
+    across = -math.tan(angle)
+    return combined_slip_force(ratio, across, left, law)[1] + combined_slip_force(ratio, across, right, law)[1]
 
 
 @internal_jit

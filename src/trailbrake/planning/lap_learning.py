@@ -52,6 +52,7 @@ class Evidence(IntEnum):
     CORNERING = 0
     BRAKING = 1
     TRACTION = 2
+    FRICTION = 3
 
 
 class LearningLimits(NamedTuple):

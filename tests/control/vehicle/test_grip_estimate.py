@@ -94,6 +94,29 @@ def test_wheels_that_coast_or_corner_show_no_traction(force, along, across):
     )
 
 
+@pytest.mark.parametrize(("share", "found"), [(1.0, 1.0), (0.975, 1.0), (0.9, 0.9), (0.7, 0.7)])
+def test_steady_bends_show_their_friction_soon_whatever_use_and_slip_say(share, found):
+    estimate = made()
+    for _ in range(175):
+        friction = estimate.settle_friction(1.05 * share, DT)
+        if not math.isnan(friction):
+            estimate.add_friction(friction / 1.05, DT)
+        estimate.add_sample(share_of_peak(0.5), 0.5, 0.5, DT)
+    assert estimate.shown_grip == pytest.approx(found, abs=0.04)
+    for _ in range(100):  # and that it rises again
+        estimate.add_friction(estimate.settle_friction(1.0, DT), DT)
+    assert estimate.shown_grip == 1.0
+
+
+def test_cornering_that_has_just_begun_shows_no_friction_yet():
+    estimate = made()
+    shown = [estimate.settle_friction(0.8, DT) for _ in range(40)]
+    assert math.isnan(shown[20])
+    assert shown[-1] == pytest.approx(0.8)
+    assert math.isnan(estimate.settle_friction(math.nan, DT))
+    assert math.isnan(estimate.settle_friction(0.8, DT))
+
+
 @pytest.mark.parametrize(("place", "found"), [(1.0, 0.0), (0.95, 0.0), (0.86, -0.1), (0.7, -0.3)])
 def test_a_place_is_compared_with_what_it_showed_before(place, found):
     """A bend that gave 1.2 of what is believed shows rain long before the file would."""

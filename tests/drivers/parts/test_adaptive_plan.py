@@ -167,8 +167,20 @@ def test_what_a_place_shows_is_not_taken_for_more_where_the_estimate_lacks_only_
     plan = AdaptivePlan(course, 1.0, limits=PEAK_LIMITS)
     assert plan.estimate.grip == 1.0
     for s in np.arange(0.0, course.line.length + 20.0, 0.5):
-        plan.adapt(float(s % course.line.length), 2.0, 0.01, GripUse(0.5, 0.2, 0.1, 10.0), ON_PLAN)
+        plan.adapt(float(s % course.line.length), 2.0, 0.01, GripUse(0.5, 0.2, 0.1, traction=10.0), ON_PLAN)
     assert plan.learning.reference_at(100.0, Evidence.TRACTION) == pytest.approx(10.0, rel=0.001)
+
+
+def test_a_fast_bend_shows_rain_before_the_car_slides(course):
+    """10 % less friction than in the lap before, at a greater slip: use and slip of one axle hide most of it."""
+    plan = AdaptivePlan(course, 1.0, limits=PEAK_LIMITS)
+    for s in np.arange(0.0, course.line.length + 20.0, 0.5):
+        plan.adapt(float(s % course.line.length), 0.0, DT, GripUse(0.9, 0.55, 0.55, 1.04), ON_PLAN)
+    assert plan.estimate.grip == 1.0
+    for s in np.arange(20.0, 60.0, 0.5):
+        plan.adapt(float(s), 0.0, DT, GripUse(0.9, 0.62, 0.62, 0.9 * 1.04), ON_PLAN)
+    assert plan.estimate.shown_grip < 0.95
+    assert plan.speed_at(80.0) < 0.98 * course.profile.speed[round(80.0 / course.line.spacing)]
 
 
 def drive_lap(plan, slip, use):

@@ -31,7 +31,9 @@ SLIDING_TIME = 0.4  # s, ... the average is over this time
 PLACE_TIME = 0.8  # s, the same where laps before have shown what the place gives: a sharp measure
 PLACE_DOUBT = 0.08  # share by which a place may show less than the lap before at another slip of the tyres, ...
 TRACTION_DOUBT = 0.02  # ... and of driven wheels, which slip alike from lap to lap; ...
-TRACTION_TIME = 0.4  # s, over which it is averaged
+SLIP_TIME = 0.4  # s, over which what driven wheels and steady bends show is averaged
+FRICTION_DOUBT = 0.03  # share by which a steady bend may show less than the lap before
+SETTLING_TIME = 0.25  # s of steady cornering, before it shows friction
 MOST_TRACTION_FALL = 0.1  # below the average, of a sample: the clutch slips for some samples after a shift
 SURE_LESS = 0.80  # ... at and below which all of it is less grip
 BRAKED_CAPACITY = 0.97  # of a car that is as believed, braked to the peak
@@ -79,6 +81,8 @@ class GripEstimate:
         self._bends = _Capacity(_without_tolerance(min(grip, MOST_GRIP)), certainty)
         self._braking = _Capacity(MOST_GRIP, certainty)  # nothing is known of it
         self._first_certainty = certainty
+        self._friction = self._settled = 0.0  # of steady cornering: filtered, and s of it
+        self._shows_friction = False
         self._cornered = 0.0  # s of samples of bends; the others are of wheels that spin or are braked
         self._before = self._present_grip()  # the estimate of some seconds ago, where it was higher
 
@@ -137,8 +141,10 @@ class GripEstimate:
         combined = self.combined_slip
         if not (self.use > LEAST_USE * self.grip and MARGIN_SLIP < combined < MOST_SLIP):
             return math.nan
-        self._remember_grip(dt)
         shown = self.use / self._share_of_peak(combined)
+        if self._shows_friction:
+            return shown
+        self._remember_grip(dt)
         capacity = shown if math.isnan(reference) else _compare_with_place(shown / reference)
         along = math.sqrt(max(combined * combined - self.slip * self.slip, 0.0))
         if driven and along > max(self.slip, BRAKED):  # one wheel of an axle may spin alone: their mean says nothing
@@ -168,8 +174,38 @@ class GripEstimate:
         """
         self._remember_grip(dt)
         shown = min(_compare_with_place(share, TRACTION_DOUBT), 1.0)
+        self._add_to_both(shown, dt)
+
+    def settle_friction(self, friction: float, dt: float) -> float:
+        """Return the friction over the believed one that steady cornering shows; NaN: none yet.
+
+        Args:
+            friction: by one sample, as `measure_grip_use` returns it; NaN: none.
+            dt: s since the sample before.
+        """
+        self._shows_friction = False
+        if math.isnan(friction):
+            self._settled = 0.0
+            return math.nan
+        self._friction += min(dt / FILTER_TIME, 1.0) * (friction - self._friction) if self._settled else friction
+        self._settled += dt
+        return self._friction if self._settled > SETTLING_TIME else math.nan
+
+    def add_friction(self, share: float, dt: float) -> None:
+        """Take what a steady bend shows for dt (s): the share of the friction that laps before have shown at the place.
+
+        Use and slip of the axle that slips more say less of it: they say nothing of the bend while this does.
+        """
+        least = 1.0 - FRICTION_DOUBT
+        if min(share, self._bends.share, self._braking.share) >= least:
+            return
+        self._remember_grip(dt)
+        self._shows_friction = True
+        self._add_to_both(min(_compare_with_place(share, FRICTION_DOUBT), 1.0), dt)
+
+    def _add_to_both(self, share: float, dt: float) -> None:
         for average in (self._bends, self._braking):
-            average.add_sample(max(shown, average.share - MOST_TRACTION_FALL), dt, most_time=TRACTION_TIME)
+            average.add_sample(max(share, average.share - MOST_TRACTION_FALL), dt, most_time=SLIP_TIME)
 
     def _remember_grip(self, dt: float) -> None:
         # Without samples nothing shows that a fall has come to its end.

@@ -70,6 +70,7 @@ DOUBT_RANGE = 0.04  # ... DOUBTFUL_GRIP, in full from this much below
 HELD_SHARE = 0.99  # of the highest estimate, from which that is what holds it
 REMEMBERED_DROP = 0.02  # by which the first estimate of another day is below what is remembered
 FALLEN_GRIP = 0.95  # of that of the lap before, below which the grip has fallen
+MOST_MISFIT = 0.12  # of the friction by slips, in laps with all the grip: where it is more, the car is not in balance
 GRIP_COLUMN = 4  # of the path shapes
 
 
@@ -100,12 +101,14 @@ class GripUse(NamedTuple):
         share: of the believed envelope, 1 at its limit.
         slip: combined slip of the axle that slips more, over that of the peak.
         angle_slip: the same by the slip angle alone.
+        friction: over the believed one, by the slips of steady cornering; NaN: not measured.
         traction: m/s^2, as `measure_traction` returns it; NaN: not measured.
     """
 
     share: float
     slip: float
     angle_slip: float
+    friction: float = math.nan
     traction: float = math.nan
 
 
@@ -204,7 +207,8 @@ class AdaptivePlan:
         estimate = self.estimate
         factor = float(self._factors[self._row_at(s)])
         if not (off.off_road or off.on_verge):
-            share, slip, angle_slip, traction = use
+            share, slip, angle_slip, friction, traction = use
+            self._take_friction(s, friction, dt)
             is_braked = forward < BRAKING
             evidence = Evidence.BRAKING if is_braked else Evidence.CORNERING
             reference = self.learning.reference_at(s, evidence)
@@ -250,6 +254,16 @@ class AdaptivePlan:
             self.replan(s)
             return True
         return self.replan_later(s)
+
+    def _take_friction(self, s: float, friction: float, dt: float) -> None:
+        """Compare the friction that a steady bend shows with that of the laps before."""
+        friction = self.estimate.settle_friction(friction, dt)
+        if math.isnan(friction):
+            return
+        reference = self.learning.reference_at(s, Evidence.FRICTION)
+        if abs(reference - 1.0) < MOST_MISFIT:
+            self.estimate.add_friction(friction / reference, dt)
+        self.learning.add_capacity(s, friction / self.estimate.shown_grip, dt, Evidence.FRICTION)
 
     def replan_later(self, s: float) -> bool:
         """Plan anew where REPLAN_DISTANCE has been driven since the last plan; return whether it has."""
