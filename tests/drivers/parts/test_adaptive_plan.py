@@ -183,6 +183,22 @@ def test_a_fast_bend_shows_rain_before_the_car_slides(course):
     assert plan.speed_at(80.0) < 0.98 * course.profile.speed[round(80.0 / course.line.spacing)]
 
 
+def test_braking_across_the_end_of_a_lap_that_got_wet_does_not_count_the_fall_twice(course):
+    plan = AdaptivePlan(course, 1.0, limits=PEAK_LIMITS)
+    length, last = course.line.length, course.line.length - 1.0
+    for s in np.arange(0.0, length + 20.0, 2.0):
+        plan.adapt(float(s % length), 0.0, DT, GripUse(1.0, 0.9, 0.9), ON_PLAN)
+    plan.estimate = GripEstimate(0.7, plan._curve)
+    plan.replan(last)
+    plan._acceleration[:] = np.full(len(plan.accelerations), 2.0 * BRAKING)
+    planned = plan._planned_grip * plan._factors[-1]
+    plan.adapt(last, 0.0, DT, GripUse(0.0, 0.0, 0.0), ON_PLAN)
+    plan.adapt(1.0, 0.0, DT, GripUse(0.0, 0.0, 0.0), ON_PLAN)
+    plan.replan(1.0)
+    assert plan._factors[0] < 0.8
+    assert plan._planned_grip * plan._factors[0] > 0.97 * planned
+
+
 def drive_lap(plan, slip, use):
     length = plan.learning.factors.size * 10.0
     for s in np.arange(1.0, length, 2.0):

@@ -246,7 +246,10 @@ class AdaptivePlan:
         is_reserved = self._keeps_reserve and estimate.most < self._highest_estimate()
         use_of_plan = 0.0 if self._tests_brakes or is_reserved else estimate.use / planned
         if self.learning.observe(s, LapSample(grip, usable, use_of_plan, slip, fault, self._next_rise(grip), dt)):
-            self._factors = self.learning.factors_at(len(self._factors), self._line.spacing)
+            before, row = self._factors, self._row_at(s)
+            self._factors = self.learning.factors_at(len(before), self._line.spacing)
+            # The car may be braking for a bend of the new lap, whose factors contain a fall of the grip already.
+            self._planned_grip *= max(before[row] / self._factors[row], 1.0)
             self._tests_brakes = False  # for a lap: a car that never brakes hard learns from bends
             if not self._keeps_reserve:
                 estimate.most = self._highest_estimate()
