@@ -10,9 +10,11 @@ from trailbrake.cars.learned import Uncertainty
 from trailbrake.control.vehicle.drivetrain import (
     HYSTERESIS,
     LAUNCH_SHARE,
+    LAUNCH_SPEEDS,
     LAUNCH_TIME,
     MOST_BALANCE,
     REV_MARGIN,
+    ROLLING_SHARE,
     SHIFT_PATIENCE,
     SHIFT_SLIP_TIME,
     DrivetrainInverse,
@@ -259,7 +261,7 @@ def test_the_rev_counter_counts_where_it_shows_more_than_the_road_does():
 
 
 def at_start(rpm, wheel_speed=0.0, gear=1):
-    state = CarState(gear=gear, engine_speed=rpm * RPM)
+    state = CarState(gear=gear, engine_speed=rpm * RPM, speed=0.0)
     for wheel in state.wheels:
         wheel.angular_velocity = wheel_speed
     return state
@@ -278,6 +280,11 @@ def test_at_the_start_the_clutch_carries_what_the_throttle_is_to_give_from_nothi
     assert [throttle * (full + drag) - drag for throttle, _ in held] == pytest.approx(carried)
     less = (1.0 - launch.hold(0.2, at_start(5000.0), 0.001)[1]) * car.gearbox.clutch_torque
     assert less == pytest.approx(LAUNCH_SHARE * (0.2 * (full + drag) - drag)), "falls at once"
+    for speed, share in ((LAUNCH_SPEEDS[0], LAUNCH_SHARE), (LAUNCH_SPEEDS[1], ROLLING_SHARE), (15.0, ROLLING_SHARE)):
+        state = at_start(5000.0)
+        state.speed = speed
+        rolling = [(1.0 - launch.hold(0.5, state, 0.1)[1]) * car.gearbox.clutch_torque for _ in range(8)]
+        assert rolling[-1] == pytest.approx(share * (0.5 * (full + drag) - drag)), "more once it rolls"
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,8 @@ SHIFT_SLIP_TIME = 0.3  # s after a gear is reported, for which the driven wheels
 SHIFT_PATIENCE = 0.6  # s, for which a gear that was requested may take to be engaged: delay of the controls and shift
 CLUTCH_SLIP = 1.02  # engine speed over that of the wheels in the gear, from which the clutch slips
 LAUNCH_SHARE = 0.73  # of the torque that is wanted: a slipping clutch turns no engine, and the rear's load comes late
+ROLLING_SHARE = 0.82  # the same of a car that rolls at ...
+LAUNCH_SPEEDS = (4.0, 8.0)  # m/s, from which it grows, and at which it has grown
 LAUNCH_TIME = 0.3  # s, over which the torque grows to all of the engine's: a sudden one tears the tyres off
 MOST_BALANCE = 0.25  # throttle beside the brake: more is no engine's drag, but an error of the car's file
 
@@ -159,6 +161,9 @@ class LaunchClutch:
             self._torque = 0.0
             return throttle, 0.0
         full, drag = self._engine.engine_torques(engine_speed)
-        wanted = LAUNCH_SHARE * max(throttle * (full + drag) - drag, 0.0)
+        first, last = LAUNCH_SPEEDS
+        rolling = min(max((state.speed - first) / (last - first), 0.0), 1.0)
+        share = LAUNCH_SHARE + rolling * (ROLLING_SHARE - LAUNCH_SHARE)
+        wanted = share * max(throttle * (full + drag) - drag, 0.0)
         self._torque = torque = min(wanted, self._torque + full / LAUNCH_TIME * dt)
         return (torque + drag) / (full + drag), max(1.0 - torque / self._carried, 0.0)
