@@ -16,6 +16,7 @@ from trailbrake.learning.identification.figure_uncertainty import (
     LEAST_SHARE,
     PART_THROTTLE_DRIVE,
     TOLERATED,
+    find_lift_error,
     find_uncertainty,
     plan_share,
 )
@@ -93,4 +94,18 @@ def test_a_plan_uses_grip_that_the_car_has_but_for_what_does_no_harm():
         assert share <= (1.0 + TOLERATED) * (1.0 - 1.96 * sigma) + 1e-12
     assert plan_share(doubt(braking=1.0)) == LEAST_SHARE
     assert plan_share(doubt(lateral_grip=0.08)) < plan_share(doubt(braking=0.08)) < 1.0
-    assert plan_share(doubt(downforce=0.25)) < 0.9 < plan_share(doubt(downforce=0.04))
+    shown = {"aero.lift_area_rear": 0.1}
+    assert plan_share(doubt(downforce=0.25, deviation=shown)) < 0.9 < plan_share(doubt(downforce=0.04, deviation=shown))
+    assert plan_share(doubt(downforce=0.25)) == 1.0, "of a road that was too slow to show it"
+
+
+def test_slow_bends_do_not_tell_downforce_from_grip():
+    def drive(fastest):
+        speeds = np.linspace(10.0, fastest, 200)
+        rows = np.zeros((400, 6))
+        rows[:200, 2:4], rows[:200, 4] = 1.5, speeds
+        rows[200:, 4] = 60.0  # straights
+        return find_lift_error(rows)
+
+    slow, fast = (0.04 * 9.81 / ((0.9 * v + 1.0) ** 2 - (0.1 * v + 9.0) ** 2) for v in (20.0, 50.0))
+    assert (drive(20.0), drive(50.0)) == (pytest.approx(slow, rel=0.01), pytest.approx(fast, rel=0.01))

@@ -19,6 +19,7 @@ from trailbrake.learning.identification.braking import split_brakes
 from trailbrake.learning.identification.learned_value import LearnedValue
 from trailbrake.learning.identification.powertrain import Powertrain
 from trailbrake.learning.identification.robust_fit import Fit
+from trailbrake.learning.identification.tyre_forces import PEAK_SHARE
 from trailbrake.units import NORMAL_95, G
 
 Array = NDArray[np.float64]
@@ -32,6 +33,9 @@ UNLEARNED_GRIP = 0.12  # relative, of the limits of tyres that are all of the cl
 TOLERATED = 0.05  # of the grip that a plan may believe in too much
 BRAKING_GRIP = 0.6  # share of the doubt of braking that counts for all grip: laps brake in a straight line for short
 DOWNFORCE_GRIP = 0.4  # relative grip at 50 m/s per downforce over the weight, of a car that lives on it
+HARD_SHARE, HARD_SPEEDS = 0.6, (10.0, 90.0)  # of the most side force, in bends driven hard; percentiles of their speeds
+GRIP_ERROR = 0.04  # relative, of the grip in fast bends over that in slow ones
+LIFT_KEYS = ("aero.lift_area_front", "aero.lift_area_rear")
 LEAST_SHARE = 0.6  # of the grip that was found, that is planned with at least
 
 
@@ -60,7 +64,7 @@ def find_uncertainty(
         braking = math.hypot(braking, _split_deviation(car, split.sigma))
     lock, delay = values.get("steering.max_angle"), values.get("actuation.delay")
     half = 0.5 * car.aero.air_density * 50.0**2 / (car.body.mass * G)
-    lifts = [values[key].sigma for key in ("aero.lift_area_front", "aero.lift_area_rear") if key in values]
+    lifts = [values[key].sigma for key in LIFT_KEYS if key in values]
     return Uncertainty(
         source="standard deviations, of the fits and of the method",
         lateral_grip=lateral,
@@ -75,8 +79,24 @@ def find_uncertainty(
 
 def plan_share(uncertainty: Uncertainty) -> float:
     """Return the share of the learned grip at which 97.5 % of cars have no less than TOLERATED under the plan."""
-    worst = max(uncertainty.lateral_grip, BRAKING_GRIP * uncertainty.braking, DOWNFORCE_GRIP * uncertainty.downforce)
+    worst = max(uncertainty.lateral_grip, BRAKING_GRIP * uncertainty.braking)
+    if any(key in uncertainty.deviation for key in LIFT_KEYS):  # a road that was too slow to show it needs little of it
+        worst = max(worst, DOWNFORCE_GRIP * uncertainty.downforce)
     return min(max((1.0 + TOLERATED) * (1.0 - NORMAL_95 * worst), LEAST_SHARE), 1.0)
+
+
+def find_lift_error(rows: Array) -> float:
+    """Return by how much grip over speed may miss the downforce (1/m, over mass and speed squared) of a car.
+
+    Grip that grows by loads, heat or camber between slow and fast bends looks like the air's.
+
+    Args:
+        rows: (n, 6) of a tyres' fit, as `TyreFit.rows` has them.
+    """
+    force = np.abs(rows[:, 2:4]).min(axis=1)
+    speeds = rows[force > HARD_SHARE * np.percentile(force, PEAK_SHARE), 4]
+    slow, fast = np.percentile(speeds, HARD_SPEEDS)
+    return float(GRIP_ERROR * G / max(fast * fast - slow * slow, 1.0))
 
 
 def _limit_deviations(

@@ -26,7 +26,7 @@ from trailbrake.learning.identification.class_priors import CLASSES, CarClass, S
 from trailbrake.learning.identification.drive_quality import check_same_car, describe_gaps
 from trailbrake.learning.identification.drive_table import DriveTable
 from trailbrake.learning.identification.engine_power import build_up_boost, find_boost, find_mass, find_torque_curve
-from trailbrake.learning.identification.figure_uncertainty import find_uncertainty
+from trailbrake.learning.identification.figure_uncertainty import find_lift_error, find_uncertainty
 from trailbrake.learning.identification.gearing import Gearing, append_gears, find_gearing
 from trailbrake.learning.identification.geometry import Geometry, find_geometry
 from trailbrake.learning.identification.learned_value import LEARNED, LearnedValue, identified, prior, weigh_with_class
@@ -396,9 +396,11 @@ def _put_tyres(draft: CarDraft, found: TyreFit | None, *, known_lift: bool) -> N
     body = replace(car.body, yaw_inertia=car.body.yaw_inertia * scale, pitch_inertia=car.body.pitch_inertia * scale)
     draft.car = replace(car, body=body)
     if not known_lift:
-        half = 0.5 * car.aero.air_density / car.body.mass
+        half, error = 0.5 * car.aero.air_density / car.body.mass, 0.5 * find_lift_error(found.rows)
         for a, name in enumerate(("front", "rear")):
-            lift = of(_axle_number("lift", a), LIFT_FLOOR, "grip over speed", 0.5 * deviation[P.LIFT])
+            value, sigma = fit.derive(_axle_number("lift", a))
+            sigma = math.hypot(sigma, error)
+            lift = identified(value, sigma, "grip over speed", floor=LIFT_FLOOR, prior_sigma=0.5 * deviation[P.LIFT])
             area = LearnedValue(lift.value / half, lift.sigma / half, lift.source, lift.note)
             draft.put("aero", **{f"lift_area_{name}": area})
     for axle, used in (("front", found.used_front), ("rear", found.used_rear)):
