@@ -39,7 +39,7 @@ PEAK_BEYOND = 0.05  # ... which is so far beyond the target
 SURE_MARGIN = 0.2  # slip below the target, from which a place has the grip of the file where the rest of a lap has it
 COSTLY_FAULT = 0.015  # from which a fault costs: so many s more for each s of the time there
 FALLING_GRIP = 0.05  # by which the estimated grip falls in a lap that raises no plan
-FALLEN_RESERVE = 0.08  # of the grip, kept in a lap with clearly less than the lap before: its places show it one by one
+FALLEN_RESERVE = 0.04  # of the grip, kept in a lap with clearly less than the lap before: its places show it one by one
 FALLEN_RANGE = 0.07  # of the fall beyond the tolerance, from which all of that is kept
 LEAST_USE = 0.7  # of the planned grip, below which a station says nothing
 LEAST_SHOWN = 0.1  # s of samples at a station, from which they say how much capacity there is
@@ -232,7 +232,8 @@ class LapLearning:
         if self.laps == 0 or tolerance == 0.0:
             return grip
         station = self._station_at(s)
-        relative = grip / float(self.last_estimates[station])
+        # An estimate that fell in the course of that lap is no fall of this one.
+        relative = grip / min(float(self.last_estimates[station]), self.lap_grip)
         fallen = min(max((1.0 - tolerance - relative) / FALLEN_RANGE, 0.0), 1.0)
         return min(relative + tolerance - fallen * (tolerance + FALLEN_RESERVE), 1.0)
 
