@@ -78,6 +78,16 @@ def test_no_gap_opens_for_an_attack_with_another_close_behind(course, monkeypatc
         assert driver._predict_near(200.0, 30.0).hold[0] == hold
 
 
+def test_a_car_ahead_is_expected_to_brake_for_one_that_is_slower(course):
+    driver, shown = make_driver(course), []
+    for index, (s, speed) in enumerate(((230.0, 40.0), (260.0, 15.0))):
+        x, y, z, yaw = course.line.points(s)[0].tolist()
+        shown.append(OtherCar(index, x, y, z, yaw, speed * math.cos(yaw), speed * math.sin(yaw), speed))
+    driver.tracker.observe_cars(shown, 1.0, 40.0)
+    ahead = driver._predict_near(200.0, 40.0).rivals[:, :20, race_line.RivalColumn.AHEAD]
+    assert (ahead[1] - ahead[0]).min() > 4.6
+
+
 @pytest.mark.slow
 def test_a_grid_starts_together_and_without_contact(course):
     world = World(course.track, [course.known_car()] * 4, conditions=WorldConditions(grid="standing"))

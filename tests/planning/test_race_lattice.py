@@ -162,3 +162,11 @@ def test_a_path_committed_at_the_start_of_the_lap_has_no_kink_behind_the_car(roa
     n = road.paths.shape[1]
     commit_path(road, START._replace(row=row), RaceChoice(LINE + 1, 20, NO_RETURN, 0.0, 0.0, False))
     assert road.paths[DRIVEN, np.arange(row - STRIDE, row + 1) % n] == pytest.approx(0.0)
+
+
+def test_the_line_is_not_left_for_a_quicker_car_behind(road):
+    _, alone = choose(road, np.zeros((0, STEPS, len(RivalColumn))))
+    choice, path = choose(road, rival_at(-11.0, SPEED + 20.0, 0.0))
+    assert choice.risk == 0.0
+    assert not path.offset.any()
+    assert path.speed == pytest.approx(alone.speed)

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from helpers.roads import circle
 
-from trailbrake.planning.rival_tracking import LOST_TIME, START_TIME, STEP, STEPS, RivalColumn, RivalTracker
+from trailbrake.planning.rival_tracking import (
+    LOST_TIME,
+    START_TIME,
+    STEP,
+    STEPS,
+    RivalColumn,
+    RivalTracker,
+    hold_behind,
+)
 from trailbrake.state import OtherCar
 from trailbrake.tracks.road_columns import RoadColumn
 
@@ -185,3 +193,23 @@ def test_a_car_that_stands_across_the_road_is_expected_to_stay_there(line):
     tracker.observe_cars([spun], 0.0, 30.0)
     out = predict(tracker, 0.0)
     assert np.ptp(out, axis=0) == pytest.approx(0.0)
+
+
+def expect_steadily(*rivals):
+    """Return predictions of cars that keep their speeds, from (m ahead, m/s, m left of the line) each."""
+    rows, times = np.zeros((len(rivals), STEPS, len(RivalColumn))), STEP * np.arange(STEPS)
+    for row, (ahead, speed, offset) in zip(rows, rivals, strict=True):
+        row[:, RivalColumn.AHEAD], row[:, RivalColumn.SPEED] = ahead + speed * times, speed
+        row[:, RivalColumn.RIGHTMOST], row[:, RivalColumn.LEFTMOST] = offset - 0.3, offset + 0.3
+    return rows
+
+
+def test_a_rival_is_expected_to_stay_behind_a_slower_one_and_not_behind_one_beside_it():
+    free = expect_steadily((20.0, 40.0, 0.0), (50.0, 20.0, 0.0), (45.0, 30.0, 5.0), (-20.0, 20.0, 0.0))
+    held = free.copy()
+    hold_behind(held, free, np.zeros(len(free)), (4.6, 2.0))
+    assert (held[1:] == free[1:]).all()
+    gaps = held[1, :, RivalColumn.AHEAD] - held[0, :, RivalColumn.AHEAD]
+    assert gaps.min() > 4.6
+    assert held[0, -1, RivalColumn.SPEED] == pytest.approx(20.0, abs=0.5)
+    assert (np.diff(held[0, :, RivalColumn.SPEED]) >= -1.3).all()  # by braking that a car can do

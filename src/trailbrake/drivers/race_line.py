@@ -38,7 +38,7 @@ from trailbrake.planning.race_lattice import (
     plan_race_path,
     write_path,
 )
-from trailbrake.planning.rival_tracking import STEPS, RivalColumn, RivalTracker
+from trailbrake.planning.rival_tracking import STEPS, RivalColumn, RivalTracker, hold_behind
 from trailbrake.state import CarState, Controls
 from trailbrake.tracks.frenet import RoadTable
 
@@ -180,14 +180,16 @@ class Driver(line_track.Driver):
             self.tracker.predict(rival, s, self.rivals[number])
             if ahead < 0 and self.rivals[number, 0, RivalColumn.AHEAD] > -length:
                 ahead = number
-        places = self.rivals[: len(near), 0, RivalColumn.AHEAD]
+        here = self.rivals[: len(near)]
+        hold_behind(here, here.copy(), np.zeros(len(near)), self.road.size)
+        places = here[:, 0, RivalColumn.AHEAD]
         is_pressed = bool(((places < 0.0) & (places > -PRESSED)).any())  # who opens a gap is passed from behind
         if ahead >= 0 and places[ahead] > length and not is_pressed:
             self.tracker.predict(near[ahead][2], s, self.attack.prediction)
             hold = self.attack.plan_gap(near[ahead][1], self.own_row, speed)
         else:
             hold = self.attack.release()
-        return RaceTraffic(self.rivals[: len(near)], ahead, hold)
+        return RaceTraffic(here, ahead, hold)
 
     def _fill_race_rows(self, plan: RacePlan, first: int, count: int) -> None:
         fill_rows(plan.held.table, plan.sources, first, count)

@@ -307,12 +307,17 @@ def _drive_path(
     yields, holds, plans = ways
     limits, h = road.limits, STRIDE * road.line.spacing
     length, width = road.size
-    t, end, risk, held_up, cleared, widest, now = 0.0, 0.0, 0.0, False, -1, 0.0, math.inf
+    t, end, risk, held_up, cleared, widest, moved, now = 0.0, 0.0, 0.0, False, -1, 0.0, 0.0, math.inf
     v = path.speed[0] = min(path.free[0], max(start.speed, 1.0))
     for k in range(start.points - 1):
         limit, s, widest = path.free[k + 1], k * h, max(widest, abs(path.offset[k + 1]))
         aside = path.offset[k + 1] + start.error * math.exp(-s / (0.7 * max(v, 10.0)))
+        row = _wrap_row(start.row + k * STRIDE, road.paths.shape[1], road.line.closed)
+        moved = max(moved, abs(path.offset[k + 1] - road.paths[DRIVEN, row]))
+        is_followed = moved < OFF_LINE and not start.is_stepping
         for r in range(rivals.shape[0]):
+            if is_followed and rivals[r, 0, RivalColumn.AHEAD] < -length:
+                continue  # it looks after itself, as long as nobody comes across before it
             gap = _between(rivals, r, t, RivalColumn.AHEAD) - s
             beside = max(_between(rivals, r, t, RivalColumn.RIGHTMOST) - aside,
                          aside - _between(rivals, r, t, RivalColumn.LEFTMOST))  # fmt: skip

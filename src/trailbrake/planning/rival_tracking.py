@@ -54,6 +54,9 @@ DISTANCE_ERROR = 0.3, 1.0  # m now, and m/s, at most: what its speed has been be
 LEAST_SPEED_ERROR = 0.1  # m/s
 HABIT_PLACES = 15.0  # of the low-pass filter on both
 DOUBTFUL_TIME = 4.0  # s, over which all these grow
+KEPT_GAP = 1.5, 0.15  # m, and s of its own speed, that a rival is expected to keep to one ahead of it, ...
+KEPT_BRAKING = 4.0  # m/s^2, ... to which it comes up by this, beside that one's own
+KEPT_RETURN = 1.0  # 1/s, by which a gap that is too small opens
 
 
 class RivalColumn(IntEnum):
@@ -306,3 +309,46 @@ def predict_rival(
                 target = motion.pace * planned if rise <= 0.0 else min(v + drive * STEP, after)
             v = max(v + min(max(target - v, -MOST_BRAKING * STEP), MOST_DRIVE * STEP), 0.0)
         ahead += 0.5 * (before + v) * STEP
+
+
+@internal_jit
+def _kept_speed(rivals: Array, r: int, k: int, size: tuple[float, float]) -> float:
+    """Return the most speed (m/s) of rival r at row k behind those that are ahead of it there."""
+    length, width = size
+    most, v = math.inf, rivals[r, k, RivalColumn.SPEED]
+    middle = 0.5 * (rivals[r, k, RivalColumn.RIGHTMOST] + rivals[r, k, RivalColumn.LEFTMOST])
+    for q in range(rivals.shape[0]):
+        gap = rivals[q, k, RivalColumn.AHEAD] - rivals[r, k, RivalColumn.AHEAD]
+        its_middle = 0.5 * (rivals[q, k, RivalColumn.RIGHTMOST] + rivals[q, k, RivalColumn.LEFTMOST])
+        if gap > 0.0 and abs(its_middle - middle) < width:
+            room = gap - length - KEPT_GAP[0] - KEPT_GAP[1] * v
+            more = math.sqrt(2.0 * KEPT_BRAKING * room) if room > 0.0 else KEPT_RETURN * room
+            most = min(most, max(rivals[q, k, RivalColumn.SPEED] + more, 0.0))
+    return most
+
+
+@jit
+def hold_behind(rivals: Array, free: Array, reached: Array, size: tuple[float, float]) -> None:
+    """Let predicted rivals stay behind those ahead of them, and reach each later place as much later.
+
+    Args:
+        rivals: (cars, steps, len(RivalColumn)), changed.
+        free: a copy of them.
+        reached: (cars,) to work with, all 0: the row of `free` up to which each has come.
+        size: m, length and width of the cars.
+    """
+    for k in range(1, rivals.shape[1]):
+        for r in range(rivals.shape[0]):
+            most, j = _kept_speed(rivals, r, k - 1, size), int(reached[r])
+            if j == k - 1 and most >= free[r, k, RivalColumn.SPEED]:
+                reached[r] = k
+                continue
+            ahead, before = rivals[r, k - 1, RivalColumn.AHEAD], rivals[r, k - 1, RivalColumn.SPEED]
+            while j < k - 1 and free[r, j + 1, RivalColumn.AHEAD] <= ahead:
+                j += 1
+            reached[r] = j
+            v = min(most, free[r, j + 1, RivalColumn.SPEED], before + MOST_DRIVE * STEP)
+            v = max(v, before - MOST_BRAKING * STEP, 0.0)
+            rivals[r, k, RivalColumn.AHEAD], rivals[r, k, RivalColumn.SPEED] = ahead + 0.5 * (before + v) * STEP, v
+            for column in range(RivalColumn.RIGHTMOST, RivalColumn.LEFTMOST + 1):
+                rivals[r, k, column] = free[r, j + 1, column]
