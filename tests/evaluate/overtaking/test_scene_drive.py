@@ -4,6 +4,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from trailbrake.evaluate.overtaking.rivals import RivalDriver
 from trailbrake.evaluate.overtaking.scene_drive import JudgedDriver, cut_last_lap, drive_scene
 from trailbrake.evaluate.overtaking.scenes import OvertakingScene, draw_scenes, load_overtaking_suite
 
@@ -43,8 +44,11 @@ def test_who_does_not_look_drives_into_the_rival(suite):
 
 
 @pytest.mark.slow
-def test_who_follows_neither_touches_nor_passes_and_loses_the_rivals_time(suite):
+def test_who_follows_neither_touches_nor_passes_and_loses_the_rivals_time(suite, monkeypatch):
+    driven, act = [], RivalDriver.act
+    monkeypatch.setattr(RivalDriver, "act", lambda rival, state, dt: driven.append(dt) or act(rival, state, dt))
     result = drive_scene(suite, make_scene(suite, ratio=0.8, laps=0.5), JudgedDriver("convoy"))
+    assert sum(driven) < result.time_s + 0.2  # nobody drives on when it is over
     assert (result.error, result.contact, result.passed) == ("", False, False)
     assert result.lost_s > 2.5
     assert abs(result.rival_lost_s) < 1.0

@@ -222,8 +222,8 @@ def drive_monitored(
         monitor = SceneMonitor(plant, *clear)
         monitors.append(monitor)
         yield CarWatch([monitor], lambda: "" if is_over(monitor) else None)
-        for _ in drivers[1:]:
-            yield CarWatch([], lambda: None)
+        for _ in drivers[1:]:  # they end with it: a drive waits for all goals, for half as long again
+            yield CarWatch([], lambda: "" if is_over(monitor) else None)
 
     named = [NamedDriver(driver, type(driver).__module__) for driver in drivers]
     outcome = drive_cars(setup, named, watch_cars, Supervisor())
