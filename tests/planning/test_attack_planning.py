@@ -18,8 +18,8 @@ from trailbrake.planning.attack_planning import (
 )
 from trailbrake.planning.course import GRIP_MARGIN, Course, path_shapes
 from trailbrake.planning.path_room import make_inside_room
-from trailbrake.planning.race_lattice import FOLLOW_GAP, POINTS, STRIDE, RaceRoad, build_paths
-from trailbrake.planning.rival_tracking import STEP, STEPS, RivalColumn
+from trailbrake.planning.race_lattice import POINTS, STRIDE, RaceRoad, build_paths
+from trailbrake.planning.rival_tracking import STEP, STEPS, RivalColumn, find_follow_gap
 from trailbrake.tracks.track_library import load_track
 
 LENGTH = 4.6
@@ -45,7 +45,7 @@ def test_an_attack_begins_close_behind_and_with_the_room_to_pull_out():
     begin, later = find_attack(rows, (100.0, v), LENGTH)
     assert later == pytest.approx(ASIDE_TIME * 5.0 / 20.0)
     its_place = 10.0 + 20.0 * begin
-    assert its_place - 100.0 == pytest.approx(LENGTH + FOLLOW_GAP[0] + FOLLOW_GAP[1] * v + ASIDE_TIME * 5.0)
+    assert its_place - 100.0 == pytest.approx(LENGTH + find_follow_gap(rows, v) + ASIDE_TIME * 5.0)
 
 
 def test_a_shifted_prediction_is_that_of_the_later_time_and_place():

@@ -170,3 +170,31 @@ def test_the_line_is_not_left_for_a_quicker_car_behind(road):
     assert choice.risk == 0.0
     assert not path.offset.any()
     assert path.speed == pytest.approx(alone.speed)
+
+
+@pytest.mark.parametrize("row", [450, 1550, 1600])  # before and while it brakes for a bend
+def test_who_follows_closely_brakes_in_time_instead_of_escaping(course, road, row):
+    spacing, at = course.line.spacing, np.arange(STEPS) * STEP
+    its, rivals = np.roll(course.profile.speed, -row - 8), rival_at(0.0, 0.0, 0.0)
+    times = np.cumsum(spacing / its) - spacing / its
+    rivals[0, :, RivalColumn.AHEAD] = 8.0 + np.interp(at, times, course.line.stations())
+    rivals[0, :, RivalColumn.SPEED] = np.interp(at, times, its)
+    rivals[0, :, RivalColumn.DISTANCE_ERROR] = 0.3 + 0.1 * at
+    start = START._replace(row=row, speed=float(course.profile.speed[row]))
+    choice = plan_race_path(road, start, among(rivals), make_buffers())
+    assert choice.target == DRIVEN
+    assert choice.risk < 100.0
+
+
+def test_no_lane_is_begun_where_nobody_is_to_be_passed(road):
+    start = START._replace(target=LINE + 1)
+    road.paths[DRIVEN] = road.paths[LINE + 1]
+    behind = rival_at(-5.0, SPEED, 0.0)  # it has just been passed: the line is not free yet
+    assert plan_race_path(road, start, among(behind), make_buffers()).target in (DRIVEN, LINE)
+
+
+def test_it_waits_behind_a_car_that_stands_where_it_can_go_round_it(road):
+    wall = np.concatenate([rival_at(25.0, 0.0, offset, 1.0) for offset in (-9.0, -6.0, -3.0, 0.0, 3.0, 6.0, 9.0)])
+    _, path = choose(road, wall, speed=8.0)
+    stops = np.argmax(path.speed < 0.5) * STRIDE * road.line.spacing
+    assert stops < 25.0 - road.size[0] - 6.0

@@ -13,7 +13,9 @@ from trailbrake.planning.rival_tracking import (
     STEPS,
     RivalColumn,
     RivalTracker,
+    find_follow_gap,
     hold_behind,
+    is_standing,
 )
 from trailbrake.state import OtherCar
 from trailbrake.tracks.road_columns import RoadColumn
@@ -213,3 +215,14 @@ def test_a_rival_is_expected_to_stay_behind_a_slower_one_and_not_behind_one_besi
     assert gaps.min() > 4.6
     assert held[0, -1, RivalColumn.SPEED] == pytest.approx(20.0, abs=0.5)
     assert (np.diff(held[0, :, RivalColumn.SPEED]) >= -1.3).all()  # by braking that a car can do
+
+
+def test_the_gap_to_follow_at_is_smaller_the_better_a_rival_is_known():
+    known, unknown = expect_steadily((20.0, 30.0, 0.0)), expect_steadily((20.0, 30.0, 0.0))
+    unknown[0, :, RivalColumn.DISTANCE_ERROR] = STEP * np.arange(STEPS)  # 1 m/s
+    assert 0.0 < find_follow_gap(known[0], 30.0) < find_follow_gap(unknown[0], 30.0) - 3.0
+
+
+def test_who_creeps_does_not_stand():
+    rivals = expect_steadily((20.0, 0.0, 0.0), (20.0, 0.5, 0.0))
+    assert [is_standing(rivals, r) for r in range(2)] == [True, False]

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from trailbrake.kernels import jit
 from trailbrake.planning.race_lattice import (
-    FOLLOW_GAP,
     LINE,
     POINTS,
     STEP_TIMES,
@@ -30,6 +29,7 @@ from trailbrake.planning.rival_tracking import (
     STEP,
     STEPS,
     RivalColumn,
+    find_follow_gap,
 )
 
 Array = NDArray[np.float64]
@@ -69,7 +69,7 @@ def find_attack(prediction: Array, place: tuple[float, float], length: float) ->
         length: m, of the cars.
     """
     way, v = place
-    close = way + length + FOLLOW_GAP[0] + FOLLOW_GAP[1] * v
+    close = way + length + find_follow_gap(prediction, v)
     begin = find_arrival(prediction, close)
     if not begin < math.inf:
         return begin, 0.0
@@ -126,7 +126,7 @@ def fill_hold(speeds: Array, run: tuple[int, float, float], prediction: Array, p
         took = h / max(v, 1.0)
         until += took
         if until < RUN_TIME:
-            its = find_arrival(prediction, k * h + length + FOLLOW_GAP[0] + FOLLOW_GAP[1] * v)
+            its = find_arrival(prediction, k * h + length + find_follow_gap(prediction, v))
             lost += its_later - its - took
             its_later = its
         else:
@@ -181,7 +181,7 @@ class AttackPlanner:
 
     def _choose_place(self, places: list[int], row: int, speed: float) -> int:
         spacing, (length, _) = self._road.line.spacing, self._road.size
-        gap = float(self.prediction[0, RivalColumn.AHEAD]) - length - FOLLOW_GAP[0] - FOLLOW_GAP[1] * speed
+        gap = float(self.prediction[0, RivalColumn.AHEAD]) - length - find_follow_gap(self.prediction, speed)
         for place in sorted(places, key=lambda place: place != self._place):  # the chosen one first
             if self._works.get(place, 0):
                 point = (place * PLACE_POINTS * STRIDE - row) % len(self._speeds) // STRIDE

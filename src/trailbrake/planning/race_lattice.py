@@ -17,7 +17,7 @@ from trailbrake.cars.envelope import Envelope
 from trailbrake.kernels import internal_jit, jit
 from trailbrake.planning.passing_lanes import build_lanes
 from trailbrake.planning.path_room import PathRoom
-from trailbrake.planning.rival_tracking import HORIZON, STEP, STEPS, RivalColumn
+from trailbrake.planning.rival_tracking import HORIZON, STEP, STEPS, RivalColumn, find_follow_gap, is_standing
 from trailbrake.planning.speed_profile import (
     PathShape,
     interpolate_speed,
@@ -36,28 +36,30 @@ STRIDE = 4  # rows of the line from one point of a path to the next
 POINTS = 190  # of a path at most
 NO_RETURN = POINTS + 2  # point of a path
 STEP_TIMES = (2.0, 3.5)  # s, over which paths change to their target, by turn of plans
-LEAST_STEP = 40.0  # m, the same
+LEAST_STEP = 40.0  # m, the same, ...
+WALKING_STEP, WALKING_SPEED = 12.0, 5.0  # ... m, or this below that speed, m/s, behind a car that stands
 RETURN_STEP_TIME = 2.5  # s, over which it is expected to come back to the line after a pass
-OFF_LINE_GRIP = 0.05  # share of the grip that is not planned with, a metre or more from the line that laps taught
-STEP_GRIP = 0.15  # the same where a path bends away from the line: a car that turns in has not yet its side force
+OFF_LINE_GRIP = 0.03  # share of the grip that is not planned with, a metre or more from the line that laps taught
+STEP_GRIP = 0.08  # the same where a path bends away from the line: a car that turns in has not yet its side force
 STRAIGHT = 0.003  # 1/m, curvature below which a path asks little of the tyres
 CORNER_ROUNDS = 3  # of the iteration for the speed of a bend
 COLLISION_COST = 300.0  # m of way, for an overlap of the cars themselves
 RISK_COST = 40.0  # m, for an overlap of the places where they may be
 CHANGE_COST = 2.0  # m, for another path than the driven one
+BEGIN_RISK = 2.0  # times that risk counts for a lane that is not driven yet
 REVISION_COST = 20.0  # m, the same while a step is under way: a car that swerves to and fro slides
 OFFSET_COST = 0.2  # m for each m from the line at the end
 SPEED_VALUE = 1.0  # s: m of way that 1 m/s more at the end of the horizon is worth
 RISK_TIME = 4.0  # s, within which overlap counts; with a car that was passed it does up to the horizon, ...
 LATE_RISK = 0.25  # ... at least this share
 PASS_VALUE = 20.0  # m of way, that it is worth to get past the car ahead: behind it more is lost after the horizon
-BEHIND_COST = 40.0  # m, for a path beside the line that does not get past the car ahead within the horizon
+BEHIND_COST = 40.0  # m, for a path beside the line that does not get past a car ahead within the horizon
 OFF_LINE = 0.5  # m, from which a path is beside the line
 TOO_FAST_COST = 15.0  # m for each m/s by which the car is too fast for a path
 TOO_FAST = 0.2  # m/s, up to which it is not
 SIDE_MARGIN = 0.35  # m between the sides of two cars, besides what is not known
 NOSE_MARGIN = 0.5  # m between noses and tails, the same
-FOLLOW_GAP = 1.5, 0.18  # m, and s of own speed, behind a car that blocks the path
+STANDING_GAP = 9.0  # m more, to wait behind one that stands: from there a car can go round it
 FOLLOW_BRAKING = 4.0  # m/s^2, by which it is approached, beside its own
 FOLLOW_RETURN = 1.0  # 1/s, by which a gap that is too small opens
 BRAKE_USE = 0.9  # share of the braking limit, for others
@@ -286,7 +288,7 @@ def _blocked_speed(room: float, rival_speed: float) -> float:
 
 @internal_jit
 def _drive_path(
-    road: RaceRoad, start: RaceStart, path: PathBuffers, traffic: RaceTraffic, ways: tuple[bool, bool, bool]
+    road: RaceRoad, start: RaceStart, path: PathBuffers, traffic: RaceTraffic, ways: tuple[bool, bool, bool, bool]
 ) -> tuple[float, float, bool, int]:
     """Fill in the speeds among others; return what became of it.
 
@@ -301,10 +303,10 @@ def _drive_path(
         traffic: the others.
         ways: whether it stays behind those that are not behind now, wherever they are across the road; whether it
             keeps the gap that is held for an attack; whether it lowers the free speeds of points where it would have
-            to be slower than it can brake to.
+            to be slower than it can brake to; whether it waits further behind who stands.
     """
     rivals, ahead, hold = traffic
-    yields, holds, plans = ways
+    yields, holds, plans, waits = ways
     limits, h = road.limits, STRIDE * road.line.spacing
     length, width = road.size
     t, end, risk, held_up, cleared, widest, moved, now = 0.0, 0.0, 0.0, False, -1, 0.0, 0.0, math.inf
@@ -325,7 +327,9 @@ def _drive_path(
             blocks = beside < width + SIDE_MARGIN
             if gap > 0.0 and (blocks or yields):
                 closed = h * max(1.0 - its_speed / max(v, 1.0), 0.0)  # up to the next point
-                room = gap - length - FOLLOW_GAP[0] - FOLLOW_GAP[1] * v
+                room = gap - length - find_follow_gap(rivals[r], v)
+                if waits and is_standing(rivals, r):
+                    room -= STANDING_GAP
                 limit = min(limit, _blocked_speed(room - closed, its_speed))
                 if k == 0:
                     now = min(now, _blocked_speed(room, its_speed))
@@ -338,7 +342,7 @@ def _drive_path(
                     and -gap > length + NOSE_MARGIN + _between(rivals, r, t, RivalColumn.DISTANCE_ERROR)
                 ):
                     cleared = k
-                missing = length + FOLLOW_GAP[0] + (FOLLOW_GAP[1] + hold[k]) * v - gap
+                missing = length + find_follow_gap(rivals[r], v) + hold[k] * v - gap
                 if holds and hold[k] > 0.0 and missing > 0.0:
                     limit = min(limit, max(path.free[k + 1] - HOLD_RATE * missing, its_speed - HOLD_DROP))
             apart = abs(gap) - length
@@ -387,7 +391,9 @@ def plan_race_path(road: RaceRoad, start: RaceStart, traffic: RaceTraffic, path:
     home = DRIVEN if start.target == LINE else LINE
     change_cost = REVISION_COST if start.is_stepping else CHANGE_COST
     best, best_yields, best_passed = RaceChoice(DRIVEN, 1, NO_RETURN, math.inf, 0.0, False), False, -1
-    blend = max(int(max(start.step_time * start.speed, LEAST_STEP) / h), 2)
+    walks = start.speed < WALKING_SPEED and traffic.ahead >= 0 and is_standing(traffic.rivals, traffic.ahead)
+    least = WALKING_STEP if walks else LEAST_STEP
+    blend = max(int(max(start.step_time * start.speed, least) / h), 2)
     for target in range(targets):
         if target == start.target and target != DRIVEN:  # the driven path leads there
             continue
@@ -400,22 +406,29 @@ def plan_race_path(road: RaceRoad, start: RaceStart, traffic: RaceTraffic, path:
             if attempt != 1:
                 _shape_path(road, start, target, (blend, back), path)
                 _fill_free_speeds(road, start, path)
-            way, risk, held_up, passed = _drive_path(road, start, path, traffic, (attempt == 1, False, False))
+            yields, waits = attempt == 1, (start.target if target == DRIVEN else target) == LINE
+            way, risk, held_up, passed = _drive_path(road, start, path, traffic, (yields, False, False, waits))
+            if yields and risk > 0.0:  # who follows brakes in time
+                _drive_path(road, start, path, traffic, (True, False, True, waits))
+                _brake_in_time(road, start, path)
+                way, risk, held_up, passed = _drive_path(road, start, path, traffic, (True, False, False, waits))
             cleared = passed if attempt == 0 else cleared
-            cost = risk - way + (change_cost if target != DRIVEN else 0.0)
+            cost = risk * (BEGIN_RISK if target > LINE else 1.0) - way + (change_cost if target != DRIVEN else 0.0)
             cost += OFFSET_COST * abs(path.offset[start.points])
+            cost += BEHIND_COST if target > LINE and traffic.ahead < 0 else 0.0
             leads_home = target == home and (target == DRIVEN or not start.is_stepping)
             if leads_home and risk == 0.0 and not held_up:  # nothing is in the way
                 return RaceChoice(target, blend, back, cost, risk, held_up)
             if cost < best.cost:
-                best, best_yields = RaceChoice(target, blend, back, cost, risk, held_up), attempt == 1
+                best, best_yields = RaceChoice(target, blend, back, cost, risk, held_up), yields
                 best_passed = passed
     _shape_path(road, start, best.target, (best.blend, best.back), path)
     _fill_free_speeds(road, start, path)
     holds = best_passed < 0 and best.risk == 0.0  # no choice is made for the gap that is held
-    _drive_path(road, start, path, traffic, (best_yields, holds, True))
+    waits = (start.target if best.target == DRIVEN else best.target) == LINE
+    _drive_path(road, start, path, traffic, (best_yields, holds, True, waits))
     _brake_in_time(road, start, path)
-    _drive_path(road, start, path, traffic, (best_yields, holds, False))
+    _drive_path(road, start, path, traffic, (best_yields, holds, False, waits))
     return best
 
 

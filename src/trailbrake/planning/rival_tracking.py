@@ -47,14 +47,17 @@ DRIVE_TIME = 1.5  # s, of the low-pass filter on that share
 PACE_ROWS = 5  # of the line, over which the planned speeds rise or fall
 LEAST_PACE, MOST_PACE = 0.3, 1.2  # of the planned speed
 PACE_TIME = 2.0  # s, of the low-pass filter on that
-OFFSET_ERROR = 0.15, 0.12  # m now, and m/s by which it grows, on a line that was seen before, ...
+OFFSET_ERROR = 0.15, 0.08  # m now, and m/s by which it grows, on a line that was seen before, ...
 HABIT_SHARE = 0.5  # 1/s, ... or this share of what it has been beside the line of its earlier laps, if that is more
 UNKNOWN_GROWTH = 0.1  # m/s more where it was not
 DISTANCE_ERROR = 0.3, 1.0  # m now, and m/s, at most: what its speed has been beside that of earlier laps, at least ...
 LEAST_SPEED_ERROR = 0.1  # m/s
 HABIT_PLACES = 15.0  # of the low-pass filter on both
 DOUBTFUL_TIME = 4.0  # s, over which all these grow
-KEPT_GAP = 1.5, 0.15  # m, and s of its own speed, that a rival is expected to keep to one ahead of it, ...
+SURE_ROWS = 10  # of a prediction, over which its error grows
+STANDING_WAY = 1.0  # m within its prediction, below which a rival stands
+FOLLOW_GAP = 1.5, 0.06, 0.12  # m, s of own speed, and s more for each m/s that its speed is not known, behind a car
+KEPT_GAP = 1.0, 0.05  # m, and s of its own speed, that a rival is expected to keep to one ahead of it, ...
 KEPT_BRAKING = 4.0  # m/s^2, ... to which it comes up by this, beside that one's own
 KEPT_RETURN = 1.0  # 1/s, by which a gap that is too small opens
 
@@ -309,6 +312,21 @@ def predict_rival(
                 target = motion.pace * planned if rise <= 0.0 else min(v + drive * STEP, after)
             v = max(v + min(max(target - v, -MOST_BRAKING * STEP), MOST_DRIVE * STEP), 0.0)
         ahead += 0.5 * (before + v) * STEP
+
+
+@jit
+def is_standing(rivals: Array, r: int) -> bool:
+    """Return whether predicted rival r of (cars, STEPS, len(RivalColumn)) stays where it is."""
+    moved: float = rivals[r, STEPS - 1, RivalColumn.AHEAD] - rivals[r, 0, RivalColumn.AHEAD]
+    return moved < STANDING_WAY
+
+
+@jit
+def find_follow_gap(prediction: Array, v: float) -> float:
+    """Return the gap (m) from nose to tail to keep behind a rival of a prediction, at v (m/s)."""
+    grown = prediction[SURE_ROWS, RivalColumn.DISTANCE_ERROR] - prediction[0, RivalColumn.DISTANCE_ERROR]
+    gap: float = FOLLOW_GAP[0] + (FOLLOW_GAP[1] + FOLLOW_GAP[2] * grown / (SURE_ROWS * STEP)) * v
+    return gap
 
 
 @internal_jit
