@@ -47,6 +47,14 @@ def test_a_lap_that_is_surely_slower_than_the_person_is_no_limit():
         find(free.least_s - 0.1)
 
 
+def test_a_lap_that_is_far_slower_than_the_person_is_no_limit_however_doubtful_the_car_is():
+    doubt = replace(DOUBT, lateral_grip=0.4, drive_force=0.4)
+    free = find(99.0, doubt=doubt)
+    assert free.least_s < 0.8 * free.time_s
+    with pytest.raises(DataError, match="the limit is not known, expected a lap as quick as yours"):
+        find(0.9 * free.time_s, doubt=doubt)
+
+
 def test_a_named_car_is_not_doubted():
     limit = find(99.0, doubt=None)
     assert limit.least_s == limit.time_s == limit.most_s

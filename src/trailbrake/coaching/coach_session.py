@@ -2,9 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -20,13 +18,13 @@ from trailbrake.coaching.corner_findings import (
     find_slow_corners,
     find_uneven_corners,
 )
-from trailbrake.coaching.ghost_laps import drive_at_pace, drive_with_hands
+from trailbrake.coaching.ghost_laps import drive_at_pace
 from trailbrake.coaching.lap_choice import ChosenLaps, choose_laps, describe_sampling
 from trailbrake.coaching.lap_patterns import find_fading, find_gentle_braking, find_lifts, find_uneven_laps
 from trailbrake.coaching.learned_place import LearnedPlace, learn_place
 from trailbrake.coaching.limit_lap import LimitLap, find_limit_lap
 from trailbrake.coaching.options import CoachOptions
-from trailbrake.coaching.pace_model import PaceModel, build_pace_model, find_car_errors, follow_driven_lap
+from trailbrake.coaching.pace_model import SHARES, PaceModel, build_pace_model, find_car_errors, follow_driven_lap
 from trailbrake.coaching.shift_findings import find_high_gears
 from trailbrake.coaching.steer_findings import find_slow_hands
 from trailbrake.errors import DataError, TrailbrakeError
@@ -134,6 +132,10 @@ def coach_laps(
     corners = title_corners(corners, chosen.line, place.place.course.track)
     report = replace(report, corners=tuple(corners), place=place)
     model = _model_pace(report, times, show_message, notes)
+    if model.share >= SHARES[-1]:
+        notes.append(f"No limit lap and no usual pace: your laps take {SHARES[-1]:.0%} of the grip that was learned,"
+                     " or more, so that it is not your car's. --car names one.")  # fmt: skip
+        return _finish(report, None, times, [*notes, *place.notes])
     report, notes = replace(report, share=model.share), [*notes, *place.notes]
     try:
         limit = find_limit_lap(place, chosen.line, report.ideal_s, show_message, drive=options.limit)
@@ -147,6 +149,8 @@ def _model_pace(report: CoachReport, times: Array, show_message: Callable[[str],
     assert report.place is not None
     usual, line = np.median(times, axis=0), report.chosen.line
     model = build_pace_model(report.place.place.course, line, report.corners, usual)
+    if model.share >= SHARES[-1]:
+        return model
     try:
         show_message(f"driving the learned car at your pace, {model.share:.0%} of its grip")
         lap, share = drive_at_pace(report.place.place, model.share, line)
@@ -189,9 +193,7 @@ def find_patterns(report: CoachReport, model: PaceModel | None, times: Array) ->
     found += find_high_gears(model.course.known_car(), laps, corners, place.doubt.drive_force if place.doubt else 0.0)
     if math.isfinite(model.driven_share):
         found += find_lifts(laps, model.lap, corners)
-        drive_late = partial(drive_with_hands, place.place, model.driven_share, model.common)
-        with suppress(TrailbrakeError):  # a car that does not get round with such hands says nothing of them
-            found += find_slow_hands(laps, model.lap, drive_late, corners)
+        found += find_slow_hands(laps, model.lap, corners)
     return found
 
 

@@ -4,9 +4,7 @@ What a car does between brake and throttle is in no planned speed: a driver of o
 person is the better measure of what a corner takes at that pace.
 """
 
-import dataclasses
 import hashlib
-import math
 import os
 import tempfile
 from collections import deque
@@ -34,10 +32,9 @@ from trailbrake.user_files import make_folder
 from trailbrake.version import __version__
 from trailbrake.world.car_scaling import scale_car
 
-PACE_LAPS, HANDS_LAPS, LIMIT_LAPS = 2, 4, 5  # the first from rest; at the limit laps find the rest of the grip
+PACE_LAPS, LIMIT_LAPS = 2, 5  # the first from rest; at the limit laps find the rest of the grip
 WIRE = "forza"
 REACTION_S = 0.18  # s, usual of people who steer and brake by what they see
-HAND_ERROR, HAND_S = 0.01, 0.25  # standard deviation of the steer of a person's hands, and s over which it changes
 SHARE_STEP = 0.01  # of the grip, by which a kept lap may be another's
 LOWER_SHARES = (0.0, 0.04, 0.08)  # of the grip, by which the pace is lowered where the learned car touches a wall
 TOUCH_JUMP = 2.5  # m/s that the speed jumps by from row to row at a wall, which the wire does not show
@@ -68,53 +65,28 @@ class PacedDriver(LineFollow):
 
     Args:
         share: of the envelope.
-        lag_s: s, of the low-pass filter that its hands are, which are never quite where they should be; None: its hands
-            do what it wants.
     """
 
-    def __init__(self, share: float, lag_s: float | None = None) -> None:
+    def __init__(self, share: float) -> None:
         super().__init__(learn=0.0)
-        self.share, self.lag_s = share, lag_s
+        self.share = share
 
     def reset(self, course: Course) -> None:
         """Plan with the share and the reaction."""
         car = course.known_car()
         late = replace(car, actuation=replace(car.actuation, delay=car.actuation.delay + REACTION_S))
         super().reset(Course(course.track, scale_car(late, grip=self.share / GRIP_MARGIN)))
-        self.now, self.steer, self.hand, self.noise = 0.0, 0.0, 0.0, np.random.default_rng(0)
+        self.now = 0.0
         self.wanted: deque[tuple[float, Controls]] = deque()
 
     def act(self, state: CarState, dt: float) -> Controls:
         """Return the controls that belong to the state of a reaction ago."""
         wanted = super().act(state, dt)
         self.now += dt
-        steer = wanted.steer if self.lag_s is None else self._move_hands(wanted.steer, dt, self.lag_s)
-        self.wanted.append((self.now + REACTION_S, dataclasses.replace(wanted, steer=steer)))
+        self.wanted.append((self.now + REACTION_S, wanted))
         while len(self.wanted) > 1 and self.wanted[1][0] <= self.now:
             self.wanted.popleft()
         return self.wanted[0][1]
-
-    def _move_hands(self, steer: float, dt: float, lag_s: float) -> float:
-        share = min(dt / HAND_S, 1.0)
-        self.hand += -share * self.hand + HAND_ERROR * math.sqrt(2.0 * share) * float(self.noise.standard_normal())
-        self.steer += (min(dt / lag_s, 1.0) if lag_s else 1.0) * (min(max(steer + self.hand, -1.0), 1.0) - self.steer)
-        return self.steer
-
-
-def drive_with_hands(place: Place, share: float, common: CommonLine, lag_s: float) -> list[LocatedLap]:
-    """Return clean flying laps of the learned car at a share of the grip, by hands that lag.
-
-    Args:
-        place: road and car.
-        share: of the grip.
-        common: the line of the laps.
-        lag_s: s, of the hands.
-
-    Raises:
-        DataError: it could not be driven.
-    """
-    recording = _drive_once(place, f"hands{lag_s:g}_{share:.2f}", PacedDriver(share, lag_s), HANDS_LAPS)
-    return _list_laps(recording, common)
 
 
 def drive_at_pace(place: Place, share: float, common: CommonLine) -> tuple[LocatedLap, float]:

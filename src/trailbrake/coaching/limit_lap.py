@@ -18,6 +18,8 @@ from trailbrake.learning.identification.figure_uncertainty import UNLEARNED_GRIP
 from trailbrake.planning.course import GRIP_MARGIN, Course
 from trailbrake.units import NORMAL_95
 
+FAR_SLOWER = 1.05  # of the person's best sections together: a limit lap that takes longer is another car's
+
 
 @dataclass(frozen=True)
 class LimitLap:
@@ -58,7 +60,7 @@ def find_limit_lap(
         drive: plan the line by optimal control and drive it; else the default line is planned only.
 
     Raises:
-        DataError: it is surely slower than the person, so that it is no limit.
+        DataError: it is surely slower than the person, or far slower, so that it is no limit.
     """
     course = learned.place.course
     lap, made_by, is_driven = plan_lap(course, common), "planned on the default line, not driven", False
@@ -72,7 +74,7 @@ def find_limit_lap(
             made_by = f"planned on the default line; {error}"
     deviation = measure_deviation(course, learned.doubt, learned.shown) if learned.doubt is not None else 0.0
     least, most = (lap.time_s + sign * NORMAL_95 * deviation for sign in (-1.0, 1.0))
-    if least > ideal_s:
+    if least > ideal_s or lap.time_s > FAR_SLOWER * ideal_s:
         raise DataError("the limit is not known", where="the learned car", expected="a lap as quick as yours",
                         got=f"{format_lap_time(lap.time_s)}, {made_by}")  # fmt: skip
     return LimitLap(lap, min(lap.time_s, ideal_s), least, min(most, ideal_s), made_by, is_driven)

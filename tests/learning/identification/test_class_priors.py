@@ -30,3 +30,9 @@ def test_a_heavy_car_is_no_formula_car_however_fast_its_engine_turns():
     assert find_class(SeenCar(*seen)).name == "formula"
     assert find_class(SeenCar(*seen, 1700.0)).name == "touring"
     assert find_class(SeenCar(*seen, 720.0)).name == "formula"
+
+
+def test_the_downforce_in_a_force_is_that_of_the_speed_at_which_it_was_seen():
+    seen = SeenCar(math.nan, math.nan, 3.0, math.nan, grip_speed=55.0)
+    assert find_class(seen).name == "formula"  # a kart by the force alone
+    assert find_class(seen._replace(grip=1.9, grip_speed=15.0)).name == "kart"

@@ -16,6 +16,7 @@ from trailbrake.learning.identification.figure_uncertainty import (
     LEAST_SHARE,
     PART_THROTTLE_DRIVE,
     TOLERATED,
+    UNKNOWN_DRIVE,
     find_lift_error,
     find_uncertainty,
     plan_share,
@@ -74,6 +75,8 @@ def test_drive_force_from_part_throttle_alone_is_hardly_known():
         for rows in (900, 5)
     )
     assert full < 0.03
+    nothing = dataclasses.replace(pulls, torque=np.full(4, 1e-3))
+    assert find_uncertainty(CAR, None, tyres_of, nothing, {}).drive_force == UNKNOWN_DRIVE
     assert part == pytest.approx(np.hypot(full, PART_THROTTLE_DRIVE))
 
 

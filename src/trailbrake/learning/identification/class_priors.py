@@ -110,6 +110,7 @@ class SeenCar(NamedTuple):
         limiter: rpm, the highest that was seen.
         mass: kg.
         load: 1, load on the tyres at 50 m/s over the weight: downforce.
+        grip_speed: m/s, at which that force was seen: downforce is in it; 0: it is free of it.
     """
 
     radius: float
@@ -118,14 +119,16 @@ class SeenCar(NamedTuple):
     limiter: float
     mass: float = math.nan
     load: float = math.nan
+    grip_speed: float = 0.0
 
 
 def find_class(seen: SeenCar) -> CarClass:
     """Return the class that is nearest to what is known of a car."""
 
     def distance(kind: CarClass) -> float:
+        grip = kind.friction * (1.0 + (kind.load - 1.0) * (seen.grip_speed / 50.0) ** 2)
         pairs = ((seen.radius, kind.radius, RADIUS_WEIGHT), (seen.track, kind.track, TRACK_WEIGHT),
-                 (seen.grip, kind.friction, GRIP_WEIGHT), (seen.limiter, kind.limiter, REV_WEIGHT),
+                 (seen.grip, grip, GRIP_WEIGHT), (seen.limiter, kind.limiter, REV_WEIGHT),
                  (seen.mass, kind.mass, MASS_WEIGHT), (seen.load, kind.load, GRIP_WEIGHT))  # fmt: skip
         return sum(weight * math.log(value / usual) ** 2 for value, usual, weight in pairs if value > 0.0)
 

@@ -26,6 +26,7 @@ Array = NDArray[np.float64]
 
 LATERAL_FLOOR, BRAKING_FLOOR = 0.03, 0.035  # relative: camber, heat and the suspension of the class
 DRIVE_FLOOR, UNSEEN_DRIVE = 0.015, 0.15  # relative: of what was driven, and of engine speeds and gears that were not
+UNKNOWN_DRIVE = 0.4  # of the class of cars: what is fitted is no more doubtful
 LEAST_PULLS = 50  # rows at full throttle, below which ...
 PART_THROTTLE_DRIVE = 0.15  # ... part throttle stands for it: traction control and throttle maps bend that, relative
 DOWNFORCE_FLOOR = 0.03  # of the weight
@@ -133,9 +134,9 @@ def _split_deviation(car: CarParams, sigma: float) -> float:
 def _drive_deviation(powertrain: Powertrain | None) -> float:
     """Return the relative deviation of the drive force over all speeds."""
     if powertrain is None or not powertrain.covered.any():
-        return 0.4
+        return UNKNOWN_DRIVE
     k = powertrain.covered & (powertrain.torque > 0.0)
-    known = float(np.mean(powertrain.torque_sigma[k] / powertrain.torque[k])) if k.any() else 0.4
+    known = float(np.mean(powertrain.torque_sigma[k] / powertrain.torque[k])) if k.any() else UNKNOWN_DRIVE
     unseen = 1.0 - float(np.mean(powertrain.covered))
     bent = PART_THROTTLE_DRIVE if powertrain.rows[0] < LEAST_PULLS else 0.0
-    return math.sqrt(known**2 + DRIVE_FLOOR**2 + (unseen * UNSEEN_DRIVE) ** 2 + bent**2)
+    return min(math.sqrt(known**2 + DRIVE_FLOOR**2 + (unseen * UNSEEN_DRIVE) ** 2 + bent**2), UNKNOWN_DRIVE)

@@ -171,12 +171,14 @@ def _class_of(table: DriveTable, geometry: Geometry, gearing: Gearing | None, ma
     radii = [radius.value for radius in (geometry.radius_front, geometry.radius_rear) if radius]
     radius = sum(radii) / len(radii) if radii else math.nan
     track = geometry.track_front.value if geometry.track_front else math.nan
-    grip, load = float(np.percentile(np.hypot(table.fx, table.fy), SEEN_GRIP)) / G, math.nan
+    force = np.hypot(table.fx, table.fy)
+    most, load = float(np.percentile(force, SEEN_GRIP)), math.nan
+    grip, grip_speed = most / G, float(np.median(table.vx[force >= most]))
     if not np.isfinite(table.vy).any():
         found = find_friction(table, make_prior_car(CLASSES[0]))
-        grip, load = found.friction.value, found.load
+        grip, load, grip_speed = found.friction.value, found.load, 0.0
     limiter = gearing.limiter.value / RPM if gearing else math.nan
-    return find_class(SeenCar(radius, track, grip, limiter, mass, load))
+    return find_class(SeenCar(radius, track, grip, limiter, mass, load, grip_speed))
 
 
 def _put_geometry(draft: CarDraft, found: Geometry) -> None:
