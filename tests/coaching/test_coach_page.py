@@ -43,6 +43,17 @@ def test_the_laps_and_the_limit_are_in_the_charts(report):
     assert len(data["laps"][-1]["speed"]) == data["count"]
 
 
+def test_without_a_habit_the_page_says_how_much_is_lost_how_sure_that_is_and_where_most(report):
+    plain = replace(report, findings=(), best_s=90.0, share=0.9)
+    doubted = replace(report.limit, time_s=88.0, least_s=87.0, most_s=89.5)
+    assert "0.50 to 3.00 s with a chance of 95 %" in render_coach_page(replace(plain, limit=doubted))
+    page = render_coach_page(replace(plain, limit=replace(doubted, least_s=88.0, most_s=88.0)))
+    assert "at 90% of the car's grip: 2.00 s.</p>" in page
+    dearest = max((gap for gap in report.gaps if gap.corner.number), key=lambda gap: gap.to_limit_s)
+    assert f"Most in {dearest.corner.name}: " in page
+    assert "where you have been quicker" in render_coach_page(replace(plain, limit=None))
+
+
 def test_laps_of_several_recordings_are_told_apart_by_what_differs_in_their_names(report):
     drive = report.chosen.drives[0]
     drives = tuple(replace(drive, label=f"kartwerk_my kart_{date}-{time}") for date, time in ((20, 1), (20, 2)))

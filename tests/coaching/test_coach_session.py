@@ -1,8 +1,10 @@
 """A person with a planted habit and the same one without: what the coach says of both. The drives are real ones."""
 
 import json
+from dataclasses import replace
 
 import pytest
+from helpers.compared_drives import record_laps
 
 from trailbrake.analysis.comparison import DriveChoice
 from trailbrake.analysis.corners import Corner
@@ -10,6 +12,7 @@ from trailbrake.coaching.coach_page import describe_report, render_coach_page
 from trailbrake.coaching.coach_session import coach_laps, name_dearest, rank_findings
 from trailbrake.coaching.corner_findings import Habit
 from trailbrake.coaching.options import CoachOptions
+from trailbrake.coaching.pace_model import SHARES, build_pace_model
 from trailbrake.record.recording_reader import Recording
 
 BRAKES_EARLY, CORNER = 1, 3
@@ -81,9 +84,18 @@ def test_what_is_everywhere_is_ranked_by_its_whole_cost_and_names_its_dearest_co
     assert name_dearest(hands, corners).evidence == "steer; most of the time in T3, T2"
 
 
-def test_a_drive_without_laps_is_told_what_cannot_be_said(tmp_path):
-    from helpers.compared_drives import record_laps
+def test_laps_beyond_the_grip_that_was_learned_are_those_of_another_car(tmp_path, monkeypatch):
+    def build(*arguments):
+        return replace(build_pace_model(*arguments), share=SHARES[-1])
 
+    monkeypatch.setattr("trailbrake.coaching.coach_session.build_pace_model", build)
+    path, _ = record_laps(tmp_path / "a.mcap", laps=4)
+    report = coach(path, car="f1")
+    assert report.limit is None
+    assert any("it is not your car's" in note for note in report.notes)
+
+
+def test_a_drive_without_laps_is_told_what_cannot_be_said(tmp_path):
     path, _ = record_laps(tmp_path / "a.mcap", laps=1)
     report = coach(path)
     assert not report.findings

@@ -158,24 +158,34 @@ def _fill_channels(lap: LocatedLap) -> LocatedLap:
 
 def _findings_html(report: CoachReport) -> str:
     if not report.findings:
-        other = "the limit lap is" if report.limit is not None else "you have been"
-        is_known = math.isfinite(report.share) and report.limit is not None
-        pace = (
-            f" What you lose to the limit is your pace everywhere, at {report.share:.0%} of the car's grip." * is_known
-        )
-        return (f"<article><h2>No habit stands out</h2><p>No corner costs more than the others do at your pace.{pace}"
-                f" The table below says where {other} quicker.</p></article>")  # fmt: skip
+        return f"<article><h2>No habit stands out</h2>{_pace_html(report)}</article>"
     parts = []
     for number, finding in enumerate(report.findings):
         place = finding.corner.name if finding.corner is not None else "everywhere"
         head = f"Change this first: {place}" if number == 0 else f"Then: {place}"
         parts.append(
             f"<article><h2>{escape_html(head)}</h2><p class='advice'>{escape_html(finding.advice)}</p>"
-            f"<p class='chance'>It costs {finding.cost_s:.2f} s a lap (give or take {finding.error_s:.2f} s); the"
-            f" chance that this is true is {min(finding.chance, MOST_CHANCE):.0%}.</p>"
+            f"<p class='chance'>Beside your usual pace it costs {finding.cost_s:.2f} s a lap (give or take"
+            f" {finding.error_s:.2f} s); the chance that this is true is {min(finding.chance, MOST_CHANCE):.0%}.</p>"
             f"<p class='evidence'>{escape_html(finding.evidence)}</p></article>"
         )
     return "".join(parts)
+
+
+def _pace_html(report: CoachReport) -> str:
+    """Return what is lost without a habit: how much, how sure that is, and where most of it."""
+    limit, bends = report.limit, [gap for gap in report.gaps if gap.corner.number]
+    same = "<p>No corner costs more than the others do at your pace.</p>"
+    if limit is None or not math.isfinite(report.share) or not bends:
+        return f"{same}<p>The table below says where you have been quicker.</p>"
+    lost, least, most = (report.best_s - time for time in (limit.time_s, limit.most_s, limit.least_s))
+    doubt = f", or {least:.2f} to {most:.2f} s with a chance of 95 %" * (least < most)
+    dearest = max(bends, key=lambda gap: gap.to_limit_s)
+    return (
+        f"{same}<p>What your best lap loses to the limit is your pace everywhere, at {report.share:.0%} of the car's"
+        f" grip: {lost:.2f} s{doubt}.</p>"
+        f"<p class='advice'>{escape_html(f'Most in {dearest.corner.name}: {dearest.advice}')}</p>"
+    )
 
 
 def _times_html(report: CoachReport) -> str:
@@ -193,14 +203,15 @@ def _times_html(report: CoachReport) -> str:
 
 def _corners_html(report: CoachReport) -> str:
     ranked = sorted(report.gaps, key=lambda gap: -(gap.to_limit_s if math.isfinite(gap.to_limit_s) else gap.to_best_s))
-    other = "the limit" if report.limit is not None else "your best there"
+    head = ("Beyond that: where your usual lap is slower than the limit, in brackets yours less the limit's"
+            if report.limit is not None else
+            "Where your usual lap is slower than your best there, in brackets yours less the best one's")  # fmt: skip
     rows = [_corner_row(gap) for gap in ranked]
     heads = _HEADS if report.limit is not None else (_HEADS[0], *_HEADS[3:])
     first, rest = (f"<div class='scroll'>{render_table(heads, part)}</div>"
                    for part in (rows[:ROWS_SHOWN], rows[ROWS_SHOWN:]))  # fmt: skip
     more = f"<details><summary>{len(rows) - ROWS_SHOWN} corners more</summary>{rest}</details>"
-    return (f"<h2>Where your usual lap is slower than {other}, in brackets the difference of the figures</h2>{first}"
-            + more * (len(rows) > ROWS_SHOWN))  # fmt: skip
+    return f"<h2>{head}</h2>{first}" + more * (len(rows) > ROWS_SHOWN)
 
 
 def _corner_row(gap: CornerGap) -> str:

@@ -25,7 +25,7 @@ LEAST_MISSING = 0.25  # logarithm of the quick movements that the car takes at t
 USUAL_QUICKNESS, QUICKNESS_SPREAD = -1.15, 0.2  # logarithm of quick movements over weaves, without a lag
 QUICKNESS_LAG = 11.2  # 1/s, by which that falls with the lag
 LAG_COST = 0.02  # s of a lap per s of lag and m/s^2 by which the lateral acceleration changes, ...
-LAG_COST_ERROR = 0.25  # ... and of that, by how much persons differ
+LAG_COST_ERROR = 0.35  # ... and of that, by how much persons differ
 CHANGE_S = 0.5  # s over which the lateral acceleration is averaged before its changes are counted: noise changes too
 
 
