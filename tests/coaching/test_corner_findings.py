@@ -9,6 +9,7 @@ from trailbrake.analysis.corner_figures import measure_corner
 from trailbrake.coaching.corner_findings import (
     calibrate_figures,
     describe_evidence,
+    find_clues,
     find_slow_corners,
     find_uneven_corners,
 )
@@ -22,6 +23,24 @@ def test_a_corner_that_costs_more_than_the_pace_explains_is_found_with_its_cost(
     assert [finding.corner.number for finding in found] == [number]
     assert found[0].cost_s == pytest.approx(0.4, abs=0.06)
     assert found[0].chance >= 0.95
+
+
+def test_an_early_braking_or_a_slow_entry_is_a_clue_in_its_corner_alone():
+    lap = make_laps(np.random.default_rng(0), laps=1)[0]
+    planned = [measure_corner(lap, corner) for corner in make_corners() if corner.number]
+    rng = np.random.default_rng(1)
+    own = [
+        replace(each, brake_point=each.brake_point + rng.normal(-5.0, 1.0), entry_speed=0.95 * each.entry_speed)
+        for each in planned
+    ]
+    braked = next(k for k, each in enumerate(planned) if np.isfinite(each.brake_point))
+    assert min(find_clues(planned, own)) > 0.02  # everywhere is no clue
+    own[braked] = replace(own[braked], brake_point=own[braked].brake_point - 15.0)
+    slow = len(planned) - 1
+    own[slow] = replace(own[slow], entry_speed=0.85 * planned[slow].entry_speed)
+    clues = find_clues(planned, own)
+    assert max(clues[braked], clues[slow]) < 0.01
+    assert min(np.delete(clues, [braked, slow])) > 0.1
 
 
 def test_a_person_who_is_slow_everywhere_has_no_habit():

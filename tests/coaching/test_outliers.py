@@ -1,7 +1,13 @@
 import numpy as np
 import pytest
 
-from trailbrake.coaching.outliers import find_large_variances, find_outliers, fisher_tail, student_tail
+from trailbrake.coaching.outliers import (
+    combine_chances,
+    find_large_variances,
+    find_outliers,
+    fisher_tail,
+    student_tail,
+)
 
 
 @pytest.mark.parametrize(
@@ -10,6 +16,28 @@ from trailbrake.coaching.outliers import find_large_variances, find_outliers, fi
 )
 def test_the_tail_is_that_of_the_printed_tables(t, freedom, above):
     assert student_tail(t, freedom) == pytest.approx(above, abs=1.5e-3)
+
+
+def test_two_chances_are_combined_as_printed():
+    assert combine_chances(0.05, 0.05) == pytest.approx(0.0175, abs=1e-4)  # chi-squared of 11.98, 4 degrees of freedom
+    assert combine_chances(1.0, 1.0) == 1.0
+
+
+def test_a_clue_names_a_value_that_is_not_sure_alone_and_no_other():
+    values, quiet = np.random.default_rng(4).standard_normal(12), np.zeros(12)
+    values[3] = 3.3
+    clues = np.ones(12)
+    assert not find_outliers(values, quiet, 1.0, clues)
+    clues[3] = 1e-3
+    assert [place for place, _ in find_outliers(values, quiet, 1.0, clues)] == [3]
+    clues[3], clues[int(np.argmin(values))] = 1.0, 1e-9
+    assert not find_outliers(values, quiet, 1.0, clues)
+
+
+def test_independent_clues_leave_at_most_one_outlier_in_twenty_draws():
+    rng, quiet = np.random.default_rng(1), np.zeros(10)
+    found = [bool(find_outliers(rng.standard_normal(10), quiet, 1.0, rng.random(10))) for _ in range(1000)]
+    assert np.mean(found) <= 0.05
 
 
 def test_values_that_are_alike_have_an_outlier_in_at_most_one_of_twenty_draws():

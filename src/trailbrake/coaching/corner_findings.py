@@ -16,7 +16,7 @@ from trailbrake.analysis.corner_figures import CornerFigures, measure_corner
 from trailbrake.analysis.corners import Corner
 from trailbrake.analysis.lap_location import LocatedLap
 from trailbrake.analysis.reference_line import Array
-from trailbrake.coaching.outliers import find_large_variances, find_outliers
+from trailbrake.coaching.outliers import find_large_variances, find_outliers, moderated_tail
 from trailbrake.coaching.pace_model import PaceModel
 
 LEAST_COST = 0.05  # s a lap, below which nothing is worth a word
@@ -30,6 +30,8 @@ USUAL_SPREAD = 0.012  # s per root of a second in a zone: standard deviation fro
 Kind = Literal["pace", "evenness", "shifting", "hands", "braking", "lifting", "fading"]
 _PLACES = ("brake_point", "brake_end", "turn_in", "min_speed_at", "throttle_point", "full_throttle")
 _SPEEDS = ("min_speed", "entry_speed", "exit_speed")
+# By how much corners of a person without a habit differ: m; and as shares. Times are less sharp than these.
+_CLUES = (("brake_point", 3.0), ("entry_speed", 0.02), ("min_speed", 0.02))
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ def find_slow_corners(
     slower = (mean - model.expect_times(model.share)[bends]) / weight
     planned = [measure_corner(model.lap, corner) for corner in corners]
     own = [average_figures([measure_corner(lap, corner) for lap in laps]) for corner in corners]
-    chances = dict(find_outliers(slower, error / weight, USUAL_COST))
+    chances = dict(find_outliers(slower, error / weight, USUAL_COST, find_clues(planned, own)))
     rest = np.array([slower[k] for k in range(len(bends)) if k not in chances])
     figures = calibrate_figures(planned, own)
     findings = []
@@ -119,6 +121,19 @@ def _split_phases(model: PaceModel, laps: Sequence[LocatedLap], k: int) -> Phase
     marks = np.array([corner.start, corner.entry, corner.exit, corner.end])
     own = np.median([np.diff(lap.interpolate("time", marks)) for lap in laps], axis=0)
     return PhaseLosses(*(own - np.diff(model.lap.interpolate("time", marks))).tolist())
+
+
+def find_clues(planned: Sequence[CornerFigures], own: Sequence[CornerFigures]) -> Array:
+    """Return how probable (corners,) it is by chance that a corner is braked for so early, or driven so slowly."""
+    chances = np.ones(len(own))
+    for name, usual in _CLUES:
+        theirs, mine = (np.array([getattr(each, name) for each in figures]) for figures in (planned, own))
+        gaps = theirs - mine if name in _PLACES else np.log(theirs / mine)
+        known = np.flatnonzero(np.isfinite(gaps))
+        for k in known if len(known) >= LEAST_CORNERS else ():
+            chance = moderated_tail(float(gaps[k]), gaps[known[known != k]], usual)
+            chances[k] = min(chances[k], len(_CLUES) * chance)
+    return chances
 
 
 def calibrate_figures(planned: Sequence[CornerFigures], own: Sequence[CornerFigures]) -> list[CornerFigures]:

@@ -39,23 +39,43 @@ def student_tail(t: float, freedom: float) -> float:
     return beyond if t > 0.0 else 1.0 - beyond
 
 
-def find_outliers(values: Array, noise: Array, usual_spread: float) -> list[tuple[int, float]]:
+def moderated_tail(value: float, others: Array, usual_spread: float, more_noise: float = 0.0) -> float:
+    """Return the probability that one of things that are alike is so large by chance.
+
+    Args:
+        value: of the one.
+        others: (n,) of the others.
+        usual_spread: standard deviation of such values that is expected.
+        more_noise: variance of the one's noise beyond that of the others, which is in their spread.
+    """
+    freedom = USUAL_WEIGHT + len(others) - 1
+    variance = (USUAL_WEIGHT * usual_spread**2 + float(((others - others.mean()) ** 2).sum())) / freedom
+    spread = math.sqrt(variance * (1.0 + 1.0 / len(others)) + more_noise)
+    return student_tail((value - float(np.median(others))) / max(spread, 1e-9), freedom)
+
+
+def combine_chances(first: float, second: float) -> float:
+    """Return the probability of two independent probabilities, or smaller ones, by chance (Fisher's method)."""
+    both = max(first * second, 1e-300)
+    return both * (1.0 - math.log(both))
+
+
+def find_outliers(
+    values: Array, noise: Array, usual_spread: float, clues: Array | None = None
+) -> list[tuple[int, float]]:
     """Return the values that are too large to belong to the others, largest first, with the chance that this is true.
 
     Args:
         values: (n,) of things that are alike, but for the outliers.
         noise: (n,) standard error of each value.
         usual_spread: standard deviation of such values that is expected without them.
+        clues: (n,) probability that what else is known of each is so unlike the others by chance.
     """
 
     def tail(tested: int, others: Indices) -> float:
-        usual = values[others]
-        freedom = USUAL_WEIGHT + len(usual) - 1
-        variance = (USUAL_WEIGHT * usual_spread**2 + float(((usual - usual.mean()) ** 2).sum())) / freedom
-        # The spread of the others has their noise in it.
         more_noise = max(float(noise[tested] ** 2 - np.mean(noise[others] ** 2)), 0.0)
-        spread = math.sqrt(variance * (1.0 + 1.0 / len(usual)) + more_noise)
-        return student_tail(float(values[tested] - np.median(usual)) / max(spread, 1e-9), freedom)
+        chance = moderated_tail(float(values[tested]), values[others], usual_spread, more_noise)
+        return chance if clues is None else min(chance, combine_chances(chance, float(clues[tested])))
 
     return _search_outliers(values, tail)
 
