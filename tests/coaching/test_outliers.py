@@ -30,8 +30,11 @@ def test_a_clue_names_a_value_that_is_not_sure_alone_and_no_other():
     assert not find_outliers(values, quiet, 1.0, clues)
     clues[3] = 1e-3
     assert [place for place, _ in find_outliers(values, quiet, 1.0, clues)] == [3]
-    clues[3], clues[int(np.argmin(values))] = 1.0, 1e-9
+    clues[3], clues[int(np.argsort(values)[-4])] = 1.0, 1e-9
     assert not find_outliers(values, quiet, 1.0, clues)
+    second = int(np.argsort(values)[-2])
+    values[second], clues[second] = 2.8, 1e-4
+    assert [place for place, _ in find_outliers(values, quiet, 1.0, clues)] == [second]  # not the larger one before it
 
 
 def test_independent_clues_leave_at_most_one_outlier_in_twenty_draws():

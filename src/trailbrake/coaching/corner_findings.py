@@ -31,7 +31,7 @@ Kind = Literal["pace", "evenness", "shifting", "hands", "braking", "lifting", "f
 _PLACES = ("brake_point", "brake_end", "turn_in", "min_speed_at", "throttle_point", "full_throttle")
 _SPEEDS = ("min_speed", "entry_speed", "exit_speed")
 # By how much corners of a person without a habit differ: m; and as shares. Times are less sharp than these.
-_CLUES = (("brake_point", 3.0), ("entry_speed", 0.02), ("min_speed", 0.02))
+_CLUES = (("brake_point", 3.0), ("entry_speed", 0.03), ("min_speed", 0.03))
 
 
 @dataclass(frozen=True)

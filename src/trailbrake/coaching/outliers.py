@@ -15,6 +15,7 @@ Indices = NDArray[np.int64]
 
 MOST_OUTLIERS = 3  # among the corners of a lap
 CONFIDENCE = 0.95  # chance from which a finding is named
+HARDLY = 0.05  # probability of a value by chance, above which no clue makes it an outlier
 FAMILIES = 4  # of values that are searched for outliers: times, and their evenness; patterns count for the other two
 USUAL_WEIGHT = 6  # degrees of freedom that the expected spread counts for
 LIKENESS = 6  # degrees of freedom of the F by which variances of like things differ beyond chance
@@ -75,7 +76,9 @@ def find_outliers(
     def tail(tested: int, others: Indices) -> float:
         more_noise = max(float(noise[tested] ** 2 - np.mean(noise[others] ** 2)), 0.0)
         chance = moderated_tail(float(values[tested]), values[others], usual_spread, more_noise)
-        return chance if clues is None else min(chance, combine_chances(chance, float(clues[tested])))
+        if clues is None or chance > HARDLY:
+            return chance
+        return min(chance, combine_chances(chance, float(clues[tested])))
 
     return _search_outliers(values, tail)
 
@@ -115,5 +118,5 @@ def _search_outliers(values: Array, tail: Callable[[int, Indices], float]) -> li
             (int(k), max(1.0 - FAMILIES * len(values) * tail(int(k), order[count:]), 0.0)) for k in order[:count]
         ]
         if chances[-1][1] >= CONFIDENCE:
-            return chances
+            return [(k, chance) for k, chance in chances if chance >= CONFIDENCE]  # a clue may name the smallest alone
     return []
