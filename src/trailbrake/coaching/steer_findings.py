@@ -21,7 +21,7 @@ STEP = 0.02  # s between samples of the steer
 COARSEST = 0.05  # s between recorded rows, above which quick movements are not in them
 SLOW_BAND, WEAVE_BAND, QUICK_BAND = (0.05, 0.3), (0.3, 1.0), (2.0, 5.0)  # Hz: of the corners; of late hands; of hands
 LEAST_MISSING = 0.25  # logarithm of the quick movements that the car takes at that pace, from which a lag is possible
-# Of experiments/coach_habits.py, 14 persons without a lag and 7 with one of 0.1 s, seeds 4101, 95413079, 52936206:
+# Of 14 drives of experiments/habit_driver.py without a lag and 7 with one of 0.1 s:
 USUAL_QUICKNESS, QUICKNESS_SPREAD = -1.15, 0.2  # logarithm of quick movements over weaves, without a lag
 QUICKNESS_LAG = 11.2  # 1/s, by which that falls with the lag
 LAG_COST = 0.02  # s of a lap per s of lag and m/s^2 by which the lateral acceleration changes, ...
