@@ -34,6 +34,7 @@ _ALWAYS_SUPPLIED = frozenset({"time", "sequence", "age", "phase"})
 WorldKind = Literal["car", "road", "miniature"]  # full-size cars; the same with a camera; the miniature world
 Speed = Literal["real", "max"]
 BEST_DRIVER = "line_track"  # the quickest that drives a known car on a known road
+ANY_CAR_DRIVER = "policy:any"  # takes its place where the car has no file
 ESTIMATE_DRIVER = "line_follow"  # takes its place where the car's file is an estimate that no laps have verified
 
 T = TypeVar("T")
@@ -138,7 +139,7 @@ class Simulator(Generic[Live, Serve]):
         world: kind of embedded world behind the host.
         camera: of a "road" world: fields of `world.pinhole_camera.PinholeCamera`.
         default_driver: drives where the user names no driver; in place of BEST_DRIVER drives ESTIMATE_DRIVER with a car
-            whose file is an estimate that no laps have verified.
+            whose file is an estimate that no laps have verified, and ANY_CAR_DRIVER with one that has no file.
         unmapped_driver: the same in a live drive on a road that is not known; "" = default_driver, which is refused
             there if it needs a road.
         embedded_options: options of a world that exists for one drive, from the links' live options and the number of

@@ -36,6 +36,7 @@ CASES = {
     "scan": RaceOptions(observe=("motion", "asked", "scan64"), track=("pinegrove", "proving_ground"), ends=(FAST,),
                         **QUICK),
     "varied": RaceOptions(
+        observe=("motion", "asked", "line", "felt", "recent"), plan_car="hatchback",
         vary=Vary(mass=(0.9, 1.2), grip=(0.8, 1.1), stiffness=(0.8, 1.25), delay=3, noise=(0.01, 0.02)),
         action="steer_throttle_brake", ends=(FAST,), limit=0.006, **QUICK,
     ),

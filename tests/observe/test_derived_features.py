@@ -5,7 +5,7 @@ import pytest
 
 from trailbrake.laps import END_MARGIN
 from trailbrake.observe.derived_features import derive_features, record_command, reset_features
-from trailbrake.observe.features import FEATURES, PER_WHEEL, Feature
+from trailbrake.observe.features import FEATURES, REPEATS, Feature
 from trailbrake.state.tables import STATE_FIELDS
 from trailbrake.tracks.road import Road
 
@@ -29,12 +29,12 @@ def step(seen, road, dt=0.1, **rows):
 
 
 def test_every_row_that_may_be_observed_says_what_it_means_and_needs_real_fields():
-    kept = {Feature.LAST_S, Feature.LAST_CONTACTS, Feature.IS_NEW, Feature.COUNT}
+    kept = {feature for feature in Feature if feature >= Feature.LAST_S}
     assert set(FEATURES) == set(Feature) - kept
     for meaning in FEATURES.values():
         assert meaning.needs <= STATE_FIELDS
         assert meaning.scale > 0.0
-    rows = [row + wheel for row in FEATURES for wheel in range(4 if row in PER_WHEEL else 1)]
+    rows = [row + wheel for row in FEATURES for wheel in range(REPEATS.get(row, 1))]
     assert sorted(rows) == list(range(Feature.LAST_S)), "rows overlap or leave gaps"
 
 

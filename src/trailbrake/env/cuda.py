@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.cars.params import CarParams
 from trailbrake.env.batch import check_seed, count_worlds, spread_worlds
 from trailbrake.env.cuda_kernels import get_race_kernels
 from trailbrake.env.options import RANDOM, RaceOptions
@@ -17,7 +16,7 @@ from trailbrake.errors import UsageError
 from trailbrake.kernels.cuda_memory import check_memory, stack_tables, take_array
 from trailbrake.observe.features import Feature
 from trailbrake.observe.parts import MAX_SCALED, EdgesPart, LinePart, NearestCarsPart, PlanPart, ScanPart
-from trailbrake.planning.course import Course, tabulate_plan
+from trailbrake.planning.course import tabulate_plan
 from trailbrake.tracks.random_circuit import generate_circuit
 from trailbrake.tracks.track import Track
 from trailbrake.tracks.track_library import load_track
@@ -91,7 +90,9 @@ class CudaRaceBatch:
         self._world_count = count_worlds(options, n)
         self.n, self._stride = n, options.cars if options.rivals else 1
         self._cars = [load_car(name) for name in options.car_names]
-        self._tracks = [] if RANDOM in options.track_names else [load_track(name) for name in options.track_names]
+        names = options.track_names
+        self._tracks = [] if RANDOM in names else [load_track(name) for name in dict.fromkeys(names)]
+        self._track_numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
         self._rng = np.random.default_rng(seed)
         self._single = single_precision
         self._kernels = get_race_kernels(single=single_precision)
@@ -213,10 +214,11 @@ class CudaRaceBatch:
         # Everything on the card that lasts as long as the roads.
         options, task, vary, real = self.options, self.task, self.options.vary, self._real
         tracks = self._tracks or [generate_circuit(int(self._rng.integers(2**31))) for _ in range(options.roads)]
-        pairs = spread_worlds(self._world_count, len(tracks), len(self._cars))
-        counts = [count * options.cars for _, _, count in pairs]
-        tracks_of_cars: Ints = np.repeat(np.array([t for t, _, _ in pairs], np.int32), counts)
-        models: Ints = np.repeat(np.array([c for _, c, _ in pairs], np.int32), counts)
+        is_named = bool(self._tracks)
+        numbers = [self._track_numbers[name] for name in options.track_names] if is_named else [*range(len(tracks))]
+        spread = spread_worlds(self._world_count, len(numbers), len(self._cars))
+        pairs, counts = [(numbers[t], c) for t, c, _ in spread], [count * options.cars for _, _, count in spread]
+        tracks_of_cars, models = (np.repeat(np.array(column, np.int32), counts) for column in zip(*pairs, strict=True))
         self.world = world = CudaBatch(
             tracks, self._cars, tracks_of_cars, models, group_size=options.cars, single_precision=self._single,
             own_params=vary.varies_cars,
@@ -229,10 +231,10 @@ class CudaRaceBatch:
         self._final = to(np.zeros((n, task.width), np.float32))
         self._step = CudaStep(*(array[:: self._stride] for array in (*self._out[1:], self._final)))
         self._clock, self._seed = to(np.zeros(2, np.int64)), to(np.zeros(1, np.int64))  # tick, bad action + 1
-        codes, values, feature_count, reward_count, _ = task.tables
+        codes, values, feature_count, reward_count, _, remembers = task.tables
         limit = real(options.limit - 0.5 * options.period)
         period = real(options.period)
-        self._tables = to(codes), to(values.astype(real)), feature_count, reward_count, limit, period
+        self._tables = to(codes), to(values.astype(real)), feature_count, reward_count, limit, remembers, period
         history, delays = to(np.zeros((vary.delay + 1, n, 3), real)), to(np.zeros(n, np.int64))
         self._queue = to(task.action.kernel_codes.astype(real)), history, delays, self._stride
         levels, counts_of_episodes = to(np.zeros(n, real)), to(np.zeros(n, np.int64))
@@ -240,7 +242,7 @@ class CudaRaceBatch:
         self._episodes = ends, placed, counts_of_episodes, self._seed, features, history, delays, levels
         self._noise = levels, to(task.low), to(task.high), self._seed
         self._starts, self._start_numbers = self._tabulate_starts(tracks, models)
-        self._parts = self._build_parts(tracks, [(tracks[t], self._cars[c]) for t, c, _ in pairs], counts, models)
+        self._parts = self._build_parts(tracks, pairs, counts, models)
 
     def _tabulate_starts(self, tracks: Sequence[Track], models: Ints) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         # The arguments of the kernel `restart` about starts: arrays, and numbers.
@@ -263,17 +265,25 @@ class CudaRaceBatch:
         numbers = *shape, start.anywhere, self.options.cars, vary.delay + 1
         return tuple(map(to, (*arrays, rows, laws, law_starts, models))), numbers
 
+    def _name_plan(self, track: int, car: int) -> tuple[int, int]:
+        # Pairs of a track and a car with the same name observe the same plan.
+        return track, 0 if self.options.plan_car else car
+
     def _build_parts(
-        self, tracks: Sequence[Track], pairs: Sequence[tuple[Track, CarParams]], counts: Sequence[int], models: Ints
+        self, tracks: Sequence[Track], pairs: Sequence[tuple[int, int]], counts: Sequence[int], models: Ints
     ) -> list[tuple[Any, tuple[Any, ...]]]:
         # The kernel and the arguments of each part that `write_features` does not write.
         task, real, to, kernels, world = self.task, self._real, cuda.to_device, self._kernels, self.world
         assert world is not None
         plans: tuple[Any, ...] = ()
         if task.needs_plan:
-            tables = [tabulate_plan(Course(track, car, on_kerbs=self.options.plan_on_kerbs)) for track, car in pairs]
-            stacked = [stack_tables(rows, real) for rows in zip(*tables, strict=True)]
-            numbers = np.repeat(np.arange(len(pairs), dtype=np.int32), counts)
+            planned = {
+                name: tabulate_plan(self.options.plan_course(tracks[name[0]], self._cars[name[1]]))
+                for name in dict.fromkeys(self._name_plan(*pair) for pair in pairs)
+            }
+            stacked = [stack_tables(rows, real) for rows in zip(*planned.values(), strict=True)]
+            place = {name: number for number, name in enumerate(planned)}
+            numbers = np.repeat(np.array([place[self._name_plan(*pair)] for pair in pairs], np.int32), counts)
             plans = *(to(rows) for rows, _ in stacked), to(stacked[0][1]), to(numbers)
         walls: tuple[Any, ...] = ()
         if task.scans:

@@ -96,13 +96,13 @@ class RaceKernels:
 
         @cuda.jit  # type: ignore[untyped-decorator]
         def observe(arrays: Any, roads: Any, task: Any, out: Any, clock: Any) -> None:
-            codes, values, feature_count, reward_count, time_limit, period = task
+            codes, values, feature_count, reward_count, time_limit, remembers, period = task
             features, observations, rewards, ends = out
             car = cuda.grid(1)
             if car < arrays[0].shape[0]:
                 if car == 0:
                     clock[0] += 1
-                tables = TaskTables(codes, values, feature_count, reward_count, time_limit)
+                tables = TaskTables(codes, values, feature_count, reward_count, time_limit, remembers)
                 learners = LearnerArrays(features, observations, rewards, ends)
                 road = select_road(roads, car)
                 observe_and_reward(bundle_cars(arrays), road, tables, period, learners, car, car + 1)
@@ -114,11 +114,11 @@ class RaceKernels:
 
         @cuda.jit  # type: ignore[untyped-decorator]
         def observe_placed(arrays: Any, roads: Any, task: Any, out: Any, chosen: Any) -> None:
-            codes, values, feature_count, reward_count, time_limit, _ = task
+            codes, values, feature_count, reward_count, time_limit, remembers, _ = task
             features, observations = out[0], out[1]
             car = cuda.grid(1)
             if car < chosen.shape[0] and chosen[car]:
-                tables = TaskTables(codes, values, feature_count, reward_count, time_limit)
+                tables = TaskTables(codes, values, feature_count, reward_count, time_limit, remembers)
                 observe_car(bundle_cars(arrays), features, select_road(roads, car), tables, observations, car)
 
         return observe_placed

@@ -27,7 +27,7 @@ from trailbrake.observe.actions import ActionClipper
 from trailbrake.observe.features import Feature
 from trailbrake.observe.state_observer import StateObserver
 from trailbrake.observe.task_spec import TaskSpec
-from trailbrake.planning.course import Course, tabulate_plan
+from trailbrake.planning.course import tabulate_plan
 from trailbrake.sims import registry
 from trailbrake.state import CarState, Controls, Pose, SimCommand
 from trailbrake.tracks.random_circuit import generate_circuit
@@ -102,7 +102,7 @@ class LinkRace:
         self.tracks = [track]
         supplies = simulator.supplies
         _check_judging(self.task, simulator.title, supplies)
-        self._course = Course(track, load_car(options.car), on_kerbs=options.plan_on_kerbs)
+        self._course = options.plan_course(track, load_car(options.car))
         plan = tabulate_plan(self._course) if self.task.needs_plan else None
         self._observer = StateObserver(self.task, track.road, load_car(options.car), supplies, plan)
         self._start_sampler = StartSampler(track.road, options.start)

@@ -3,11 +3,15 @@
 import math
 from dataclasses import dataclass, field
 
+from trailbrake.cars.car_library import load_car
+from trailbrake.cars.params import CarParams
 from trailbrake.errors import UsageError
 from trailbrake.observe.actions import ActionSpec
 from trailbrake.observe.parts import Part
 from trailbrake.observe.rewards import End, Reward
 from trailbrake.observe.task_spec import TaskSpec
+from trailbrake.planning.course import Course
+from trailbrake.tracks.track import Track
 from trailbrake.world.batch import MAX_DT
 
 RANDOM = "random"  # in place of a track's name: random tracks
@@ -81,6 +85,7 @@ class RaceOptions:
         vary: what varies from episode to episode.
         slipstream: whether cars lose drag and downforce behind others; not on a graphics card.
         plan_on_kerbs: whether the line of `plan` and `line` puts the outer wheels on the kerbs.
+        plan_car: whose plan `plan` and `line` show, by name or file; "" for the car's own.
     """
 
     track: str | tuple[str, ...] = "pinegrove"
@@ -100,6 +105,7 @@ class RaceOptions:
     vary: Vary = field(default_factory=Vary)
     slipstream: bool = False
     plan_on_kerbs: bool = False
+    plan_car: str = ""
 
     @property
     def track_names(self) -> tuple[str, ...]:
@@ -110,6 +116,10 @@ class RaceOptions:
     def car_names(self) -> tuple[str, ...]:
         """The cars, also where there is one."""
         return (self.car,) if isinstance(self.car, str) else self.car
+
+    def plan_course(self, track: Track, car: CarParams) -> Course:
+        """Return the course whose plan a car on a track observes."""
+        return Course(track, load_car(self.plan_car) if self.plan_car else car, on_kerbs=self.plan_on_kerbs)
 
     @property
     def outer_steps(self) -> int:

@@ -25,7 +25,7 @@ from trailbrake.kernels.thread_team import Team
 from trailbrake.observe.derived_features import reset_features
 from trailbrake.observe.features import Feature
 from trailbrake.observe.task_spec import PlannedRoad, TaskSpec
-from trailbrake.planning.course import Course, tabulate_plan
+from trailbrake.planning.course import tabulate_plan
 from trailbrake.tracks.frenet import RoadTable, column_at
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track import Track
@@ -136,7 +136,7 @@ class RoadWorlds:
         self, track: Track, car: CarParams, worlds: int, options: RaceOptions, task: TaskSpec, team: Team
     ) -> None:
         self.track, self.options, self.task = track, options, task
-        plan = tabulate_plan(Course(track, car, on_kerbs=options.plan_on_kerbs)) if task.needs_plan else None
+        plan = tabulate_plan(options.plan_course(track, car)) if task.needs_plan else None
         self._planned_road = PlannedRoad(track.road, plan)
         self.n = n = worlds * options.cars
         self.group_size = options.cars

@@ -9,6 +9,7 @@ from trailbrake.kernels import exact_inline_jit, jit, lane_jit
 from trailbrake.kernels.lane_blocks import LANES
 from trailbrake.observe.derived_features import derive_features, record_command
 from trailbrake.observe.features import Feature
+from trailbrake.observe.felt_features import remember_step
 from trailbrake.observe.observation_kernels import TaskTables, compute_rewards, write_features
 from trailbrake.tracks.frenet import RoadTable
 from trailbrake.units import G
@@ -200,6 +201,8 @@ def observe_and_reward(
         last = min(hi, car + _BLOCKS_AT_ONCE * LANES)
         copy_state_features(cars, out.features, car, last)
         derive_features(out.features, road, period, car, last)
+        if task.remembers:
+            remember_step(out.features, period, car, last)
         write_features(out.features, task, road, out.observations, car, last)
         compute_rewards(out.features, task, out.rewards, out.ends, car, last)
         car = last
@@ -245,6 +248,8 @@ def observe_car(
     """Write the observation of a car after it was placed, without a reward and without a step."""
     copy_state_features(cars, features, car, car + 1)
     derive_features(features, road, 0.0, car, car + 1)
+    if task.remembers:
+        remember_step(features, 0.0, car, car + 1)
     write_features(features, task, road, observations, car, car + 1)
 
 

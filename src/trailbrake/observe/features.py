@@ -2,8 +2,8 @@
 
 The rows up to CURVATURE come from a `CarState` and the position of the car on the road (`StateObserver`), or straight
 from the blocks of the world, which hold the same quantities for many cars (`env.step_kernels`). All other rows are
-computed from those by `derived_features`, the same way for both. `FEATURES` has the unit, the meaning and the scale of
-each row, and the fields of `CarState` that it needs.
+computed from those by `derived_features` and `felt_features`, the same way for both. `FEATURES` has the unit, the
+meaning and the scale of each row, and the fields of `CarState` that it needs.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,11 @@ from enum import IntEnum
 
 
 class Feature(IntEnum):
-    """Rows of an array (Feature.COUNT, cars) float64. Rows marked "x4" are the first of four: FL, FR, RL, RR."""
+    """Rows of an array (Feature.COUNT, cars) float64.
+
+    Rows marked "x4" are the first of four: FL, FR, RL, RR. Rows marked "x3" are the first of three, for bands of speed
+    or for earlier steps, see `felt_features`.
+    """
 
     X = 0
     Y = 1
@@ -57,11 +61,27 @@ class Feature(IntEnum):
     COMMANDED_BRAKE = 48
     STEER_CHANGE = 49
     PEDAL_CHANGE = 50
+    # What the car felt so far, where a task observes it.
+    FELT_LATERAL = 51  # x3
+    FELT_BRAKING = 54  # x3
+    FELT_DRIVE = 57  # x3
+    FELT_STEER_GAIN = 60
+    FELT_YAW_MISS = 61
+    RECENT_STEER = 62  # x3
+    RECENT_PEDAL = 65  # x3
+    RECENT_YAW_RATE = 68  # x3
+    RECENT_LATERAL = 71  # x3
+    RECENT_LONGITUDINAL = 74  # x3
     # Memory from step to step, not for observations.
-    LAST_S = 51
-    LAST_CONTACTS = 52
-    IS_NEW = 53
-    COUNT = 54
+    LAST_S = 77
+    LAST_CONTACTS = 78
+    IS_NEW = 79
+    NEWEST = 80  # steer, pedal, yaw rate, lateral and longitudinal acceleration of the last step
+    SMOOTH_LATERAL = 85
+    SMOOTH_LONGITUDINAL = 86
+    STEER_BY_CURVATURE = 87
+    STEER_SQUARED = 88
+    COUNT = 89
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +108,7 @@ def _feature_info(unit: str, text: str, scale: float, *needs: str) -> FeatureInf
 _POSITION_NEEDS = ("x", "y")
 _POSE_NEEDS = ("x", "y", "yaw")
 _MOTION_NEEDS = ("yaw", "velocity_x", "velocity_y", *_POSITION_NEEDS)
+_ACCELERATION_NEEDS = ("velocity_x", "acceleration_x", "acceleration_y")
 
 FEATURES: dict[Feature, FeatureInfo] = {
     Feature.X: _feature_info("m", "position, world X", 100.0, "x"),
@@ -146,5 +167,37 @@ FEATURES: dict[Feature, FeatureInfo] = {
     Feature.COMMANDED_BRAKE: _feature_info("1", "commanded brake", 1.0),
     Feature.STEER_CHANGE: _feature_info("1", "squared change of the commanded steer in this step", 1.0),
     Feature.PEDAL_CHANGE: _feature_info("1", "squared change of commanded throttle minus brake in this step", 1.0),
+    Feature.FELT_LATERAL: _feature_info(
+        "m/s^2", "greatest lateral acceleration so far, slower than 25, 45 m/s, and faster", 10.0, *_ACCELERATION_NEEDS
+    ),
+    Feature.FELT_BRAKING: _feature_info("m/s^2", "the same of braking", 10.0, *_ACCELERATION_NEEDS),
+    Feature.FELT_DRIVE: _feature_info("m/s^2", "the same of forward acceleration", 5.0, *_ACCELERATION_NEEDS),
+    Feature.FELT_STEER_GAIN: _feature_info(
+        "1/m",
+        "curvature of the way per commanded steer, in gentle bends so far",
+        0.1,
+        "velocity_x",
+        "yaw_rate",
+        "acceleration_y",
+    ),
+    Feature.FELT_YAW_MISS: _feature_info(
+        "rad/s",
+        "yaw rate minus that which the steer should give by this",
+        0.3,
+        "velocity_x",
+        "yaw_rate",
+        "acceleration_y",
+    ),
+    Feature.RECENT_STEER: _feature_info("1", "commanded steer one, two, three steps ago", 1.0),
+    Feature.RECENT_PEDAL: _feature_info("1", "commanded throttle minus brake, likewise", 1.0),
+    Feature.RECENT_YAW_RATE: _feature_info("rad/s", "yaw rate, likewise", 1.0, "yaw_rate"),
+    Feature.RECENT_LATERAL: _feature_info("m/s^2", "lateral acceleration, likewise", 10.0, "acceleration_y"),
+    Feature.RECENT_LONGITUDINAL: _feature_info("m/s^2", "forward acceleration, likewise", 10.0, "acceleration_x"),
 }
-PER_WHEEL = frozenset({Feature.SLIP, Feature.LOAD, Feature.ON_TRACK})  # rows x4
+REPEATS = {  # rows of a feature that has more than one
+    **dict.fromkeys((Feature.SLIP, Feature.LOAD, Feature.ON_TRACK), 4),
+    **dict.fromkeys(
+        (Feature.FELT_LATERAL, Feature.FELT_BRAKING, Feature.FELT_DRIVE, Feature.RECENT_STEER, Feature.RECENT_PEDAL,
+         Feature.RECENT_YAW_RATE, Feature.RECENT_LATERAL, Feature.RECENT_LONGITUDINAL), 3),
+}  # fmt: skip
+REMEMBERED = frozenset(feature for feature in FEATURES if feature >= Feature.FELT_LATERAL)  # see `felt_features`

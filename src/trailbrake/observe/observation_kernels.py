@@ -32,6 +32,7 @@ class TaskTables(NamedTuple):
         feature_count: number of lines that are numbers of the observation.
         reward_count: number of lines behind those that are rewards.
         time_limit: s since the start, at which an episode is truncated.
+        remembers: whether an observation has what the car felt (`felt_features`).
     """
 
     codes: Ints
@@ -39,6 +40,7 @@ class TaskTables(NamedTuple):
     feature_count: int
     reward_count: int
     time_limit: float
+    remembers: bool
 
 
 class NearestCars(NamedTuple):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from trailbrake.errors import UsageError, suggest_names
-from trailbrake.observe.features import FEATURES, PER_WHEEL, Feature
+from trailbrake.observe.features import FEATURES, REPEATS, Feature
 
 NUMBERS_AHEAD = 3  # of `PlanPart`, for each time ahead
 MAX_SCALED = 10.0  # bound of a scaled number
@@ -17,7 +17,7 @@ MAX_SCALED = 10.0  # bound of a scaled number
 
 @dataclass(frozen=True)
 class FeaturePart:
-    """Rows of `Feature`: one number each, or four for a feature of the wheels.
+    """Rows of `Feature`: one number each, or several for a feature of `REPEATS`.
 
     Attributes:
         name: the name that options use.
@@ -33,9 +33,7 @@ class FeaturePart:
     def feature_rows(self) -> tuple[tuple[int, float], ...]:
         """Row and scale of each number."""
         return tuple(
-            (int(column) + wheel, FEATURES[column].scale)
-            for column in self.features
-            for wheel in range(4 if column in PER_WHEEL else 1)
+            (int(column) + k, FEATURES[column].scale) for column in self.features for k in range(REPEATS.get(column, 1))
         )
 
     @property
@@ -225,6 +223,12 @@ PARTS: dict[str, Part] = {
                     (Feature.SIN_HEADING, Feature.COS_HEADING, Feature.LEFT_CLEARANCE, Feature.RIGHT_CLEARANCE,
                      Feature.CURVATURE)),
         FeaturePart("room", "distance to the edges of the road", (Feature.LEFT_CLEARANCE, Feature.RIGHT_CLEARANCE)),
+        FeaturePart("felt", "what the car showed so far of its limits and of its steer",
+                    (Feature.FELT_LATERAL, Feature.FELT_BRAKING, Feature.FELT_DRIVE, Feature.FELT_STEER_GAIN,
+                     Feature.FELT_YAW_MISS)),
+        FeaturePart("recent", "commands, yaw rate and accelerations of the last three steps",
+                    (Feature.RECENT_STEER, Feature.RECENT_PEDAL, Feature.RECENT_YAW_RATE, Feature.RECENT_LATERAL,
+                     Feature.RECENT_LONGITUDINAL)),
         FeaturePart("pose", "world position and heading", (Feature.X, Feature.Y, Feature.YAW)),
         CurvaturePart("bends", "curvature of the road ahead", _PREVIEW_DISTANCES),
         EdgesPart("edges", "both edges of the road ahead in the car's axes", _PREVIEW_DISTANCES),
@@ -232,6 +236,8 @@ PARTS: dict[str, Part] = {
         PlanPart("plan", "the planned line and speeds ahead", (0.15, 0.3, 0.5, 0.75, 1.0, 1.4, 1.9, 2.5, 3.2)),
         LinePart("line", "the planned line and speeds ahead, in the car's axes",
                  (0.15, 0.3, 0.5, 0.75, 1.0, 1.4, 1.9, 2.5, 3.2)),
+        LinePart("far_line", "the same, farther: for cars that brake weakly, on a wet road too",
+                 (0.15, 0.3, 0.5, 0.75, 1.0, 1.4, 1.9, 2.5, 3.2, 4.1, 5.2, 6.5)),
         ScanPart("scan64", "a range scanner with 64 beams over 270 degrees", 64),
         ScanPart("scan1080", "a range scanner with 1080 beams over 270 degrees", 1080),
     )

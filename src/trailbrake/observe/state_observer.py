@@ -9,6 +9,7 @@ from trailbrake.cars.params import CarParams
 from trailbrake.errors import UsageError
 from trailbrake.observe.derived_features import derive_features, record_command, reset_features
 from trailbrake.observe.features import Feature
+from trailbrake.observe.felt_features import remember_step
 from trailbrake.observe.observation_kernels import compute_rewards
 from trailbrake.observe.task_spec import PlannedRoad, TaskSpec
 from trailbrake.state import CarState, Controls
@@ -123,7 +124,10 @@ class StateObserver:
             features[Feature.VELOCITY_Y, car] = cosine * other.velocity_y - sine * other.velocity_x
         dt = state.time - self._time
         self._time = state.time
-        derive_features(features, road.kernel_table, dt if dt > 0.0 else 0.0, 0, 1)
+        dt = dt if dt > 0.0 else 0.0
+        derive_features(features, road.kernel_table, dt, 0, 1)
+        if self.task.tables.remembers:
+            remember_step(features, dt, 0, 1)
         out = np.zeros((1, self.task.width), np.float32)
         self.task.write_observations(features, self._planned_road, out, 1 + len(others), 0, 1)
         observation: Rows = out[0]

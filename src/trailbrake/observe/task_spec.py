@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from trailbrake.errors import UsageError
 from trailbrake.observe.actions import ActionSpec, find_action
-from trailbrake.observe.features import PER_WHEEL, Feature
+from trailbrake.observe.features import REMEMBERED, REPEATS, Feature
 from trailbrake.observe.observation_kernels import (
     CURVATURE_TERM,
     NearestCars,
@@ -114,7 +114,8 @@ class TaskSpec:
         values += [(r.weight, 0.0) for r in self.rewards] + [(e.limit, e.reward) for e in self.ends]
         self.tables = TaskTables(
             np.array(codes, np.int64).reshape(-1, 2), np.array(values, np.float64).reshape(-1, 2), feature_count,
-            len(self.rewards), math.inf,
+            len(self.rewards), math.inf, any(
+                isinstance(part, FeaturePart) and REMEMBERED & set(part.features) for part in self.parts),
         )  # fmt: skip
         low, high = np.full(place, -MAX_SCALED, np.float32), np.full(place, MAX_SCALED, np.float32)
         for _, columns in self.scans:
@@ -191,4 +192,5 @@ def _check_sequence(names: Sequence[Item], where: str) -> Sequence[Item]:
 
 def _feature_name(row: int) -> str:
     feature = max(member for member in Feature if member <= row)
-    return f"{feature.name.lower()}_{WHEEL_NAMES[row - feature]}" if feature in PER_WHEEL else feature.name.lower()
+    name, count, place = feature.name.lower(), REPEATS.get(feature, 1), row - feature
+    return name if count == 1 else f"{name}_{WHEEL_NAMES[place] if count == len(WHEEL_NAMES) else place + 1}"

@@ -98,7 +98,7 @@ def fingerprint_heat(heat: Heat, read_file: Callable[[str], bytes]) -> str:
 
 def _split_file_text(text: str) -> tuple[str, str, str]:
     """Return what stands before a file's path in `text`, the path ("" = it names none), and what stands behind it."""
-    if text.startswith(_POLICY):
+    if text.startswith(_POLICY) and not text.removeprefix(_POLICY).isidentifier():  # else one of the package
         return _POLICY, text.removeprefix(_POLICY), ""
     found = _FILE.fullmatch(text)
     return ("", found[1], found[2]) if found else ("", "", text)

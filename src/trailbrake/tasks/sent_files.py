@@ -89,7 +89,7 @@ def hash_source() -> str:
     """Return a text that changes with the code and the data of this package: drivers, worlds, cars, tracks."""
     hashed = hashlib.sha256()
     root = Path(__file__).parents[1]
-    for path in sorted((*root.rglob("*.py"), *root.rglob("*.toml"))):
+    for path in sorted(path for kind in ("py", "toml", "npz") for path in root.rglob(f"*.{kind}")):
         hashed.update(path.relative_to(root).as_posix().encode())
         hashed.update(read_user_file(path, "source"))
     return hashed.hexdigest()[:SOURCE_DIGITS]

@@ -11,10 +11,11 @@ from trailbrake.drivers.loading.check import check_driver
 from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.drivers.loading.race_policy import Driver, write_race_policy
 from trailbrake.driving.session.drive_session import drive
-from trailbrake.errors import DataError
+from trailbrake.errors import DataError, UsageError
 from trailbrake.observe.state_observer import StateObserver
 from trailbrake.observe.task_spec import TaskSpec
 from trailbrake.planning.course import Course, tabulate_plan
+from trailbrake.sims import registry
 from trailbrake.state import CarState
 from trailbrake.tracks.track_library import load_track
 
@@ -84,6 +85,33 @@ def test_what_is_no_policy_is_refused(tmp_path):
         policy.load_policy_driver(tmp_path / "a.npz")
 
 
+def test_a_policy_that_observes_another_car_s_plan_needs_no_car_file(tmp_path):
+    write_race_policy(tmp_path / "any.npz", follow_plan(plan_car="hatchback"))
+    driver = load_driver(f"policy:{tmp_path / 'any.npz'}")
+    assert {"track"} == driver.COURSE_NEEDS
+    answers = []
+    for car in (None, COURSE.car):
+        driver.reset(Course(COURSE.track, car))
+        answers.append(driver.act(state_at(30.0, 0.0), 0.0))
+    own = Course(COURSE.track, load_car("hatchback"))
+    observer = StateObserver(TaskSpec(OBSERVE), own.track.road, own.car, plan=tabulate_plan(own))
+    commands = follow_plan().compute_commands(observer.observe(state_at(30.0, 0.0)), np.zeros(2))
+    assert answers[0] == answers[1]
+    assert answers[0].steer == commands[0]
+
+
+def test_the_policy_that_comes_with_the_package_is_found_by_its_name(tmp_path, monkeypatch):
+    assert check_driver("policy:any") == []
+    driver = load_driver("policy:any")
+    assert {"track"} == driver.COURSE_NEEDS
+    assert all(registry.find(sim).supplies >= driver.NEEDS for sim in ("assetto", "forza", "beamng"))
+    monkeypatch.chdir(tmp_path)
+    write_race_policy(tmp_path / "any.npz", follow_plan())
+    assert {"track", "car"} == load_driver("policy:any.npz").COURSE_NEEDS  # a file of that name is a file
+    with pytest.raises(UsageError, match="cannot read the policy"):
+        load_driver("policy:all")
+
+
 @pytest.mark.slow
 def test_a_policy_drives_a_clean_lap_through_a_wire(file, tmp_path):
     result = drive(
@@ -96,3 +124,12 @@ def test_a_policy_drives_a_clean_lap_through_a_wire(file, tmp_path):
     assert laps[0]["valid"]
     assert math.isfinite(laps[0]["time_s"])
     assert laps[0]["time_s"] < 75.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sim", ["assetto", "forza", "beamng"])
+def test_it_drives_a_car_that_it_does_not_know_through_the_fast_wires(sim, tmp_path):
+    spec = DriveFlags(sim=sim, driver="policy:any", track="kartwerk", host=["car=random:7"], laps=1, out=tmp_path,
+                      report=False).make_spec()  # fmt: skip
+    (lap,) = drive(spec)["laps"]
+    assert lap["valid"]

@@ -87,9 +87,11 @@ def learned_car(laps=0):
         ("assetto", lambda: Course(load_track("kartwerk"), learned_car()), "line_follow"),
         ("forza", lambda: Course(load_track("kartwerk"), learned_car()), "line_follow"),
         ("forza", lambda: Course(load_track("kartwerk"), learned_car(laps=2)), "line_track"),
+        ("forza", lambda: Course(load_track("kartwerk"), None), "policy:any"),
         ("forza", UnmappedCourse, "lane_keep"),
         ("beamng", UnmappedCourse, "line_track"),  # refused there, with advice
         ("donkeycar", lambda: Course(load_track("kartwerk"), learned_car()), "lane_pid"),
+        ("donkeycar", lambda: Course(load_track("kartwerk"), None), "lane_pid"),
     ],
 )
 def test_the_driver_that_nobody_names(sim, course, expected):

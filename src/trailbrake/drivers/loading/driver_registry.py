@@ -53,8 +53,8 @@ def load_driver(spec: str, config: Path | None = None, constants: Sequence[str] 
 
     Args:
         spec: one of `driver_names()`; `FILE.py` or `FILE.py:Class` (default class: Driver, else the only class in the
-            file with an `act` method); `FILE.fmu`, a co-simulation FMU; or `policy:FILE`, an output of
-            `trailbrake train`.
+            file with an `act` method); `FILE.fmu`, a co-simulation FMU; `policy:FILE`, an output of
+            `trailbrake train`; or `policy:any`, the one that comes with the package.
         config: a file with gains (`gains.py`); its tables for other drivers are ignored.
         constants: KEY=VALUE: gains over those of the file; of a driver without gains the numbers that its constructor
             takes, of an FMU its parameters.
@@ -72,7 +72,7 @@ def load_driver(spec: str, config: Path | None = None, constants: Sequence[str] 
     if spec.startswith(policy.PREFIX):
         if config is not None or values:
             raise UsageError("a policy has no gains", where="--config, --gain", hint="train it again")
-        return policy.load_policy_driver(Path(spec.removeprefix(policy.PREFIX)))
+        return policy.load_policy_driver(policy.find_policy_file(spec))
     cls, where = find_driver_class(spec)
     name = Path(spec.rpartition(":")[0] if ".py:" in spec else spec).name.removesuffix(".py")
     table = gains.read_gains(config).get(name) if config is not None else None

@@ -13,6 +13,7 @@ import numpy as np
 from trailbrake.control.network import Floats, NetworkLayer, count_outputs, elect_steer, run_network
 from trailbrake.drivers.loading import race_policy
 from trailbrake.drivers.loading.policy_archive import (
+    SUFFIX,
     Arrays,
     Header,
     check_kind,
@@ -25,7 +26,7 @@ from trailbrake.observe.image_crop import CropSpec, crop_and_resize
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls, Image
 
-PREFIX = "policy:"  # in place of a driver's name, before the file
+PREFIX = "policy:"  # in place of a driver's name, before the file or the name of one that comes with the package
 KIND, VERSION = "trailbrake policy", 1
 
 
@@ -82,6 +83,13 @@ def parse_policy(header: Header, arrays: Arrays) -> ImagePolicy:
     if count_outputs(layers, (3, glance.height, glance.width)) < 3:
         raise ValueError("too few outputs")
     return ImagePolicy(glance, layers, dict(header["about"]))
+
+
+def find_policy_file(spec: str) -> Path:
+    """Return the file of `policy:FILE`, or of `policy:NAME` for one that comes with the package."""
+    name = spec.removeprefix(PREFIX)
+    shipped = Path(__file__).with_name(f"{name}{SUFFIX}") if name.isidentifier() else None
+    return shipped if shipped is not None and shipped.is_file() else Path(name)
 
 
 def load_policy_driver(path: Path) -> "Driver | race_policy.Driver":

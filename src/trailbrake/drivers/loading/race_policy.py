@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.cars.car_library import load_car
 from trailbrake.control.network import Floats, NetworkLayer, count_outputs, run_network
 from trailbrake.drivers.loading.policy_archive import (
     Arrays,
@@ -47,6 +48,7 @@ class RacePolicy:
         about: where it comes from, JSON-able.
         is_squashed: whether its outputs are hyperbolic tangents of the network's numbers.
         on_kerbs: whether the plan that it observes uses the kerbs.
+        plan_car: name of the car whose plan it observes whatever it drives; "": the plan of what it drives.
     """
 
     observe: tuple[str, ...]
@@ -57,6 +59,7 @@ class RacePolicy:
     about: dict[str, Any] = field(default_factory=dict)
     is_squashed: bool = False
     on_kerbs: bool = False
+    plan_car: str = ""
 
     def compute_commands(self, observation: Floats, previous: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return steer and pedal (2,) for an observation (width,); `previous` (2,) are those before."""
@@ -86,7 +89,7 @@ def write_race_policy(path: Path, policy: RacePolicy) -> None:
         "kind": KIND, "version": VERSION, "observe": list(policy.observe),
         "observation": digest_observation(policy.observe), "limits": asdict(policy.limits),
         "layers": len(policy.layers), "is_squashed": policy.is_squashed, "on_kerbs": policy.on_kerbs,
-        "about": policy.about,
+        "plan_car": policy.plan_car, "about": policy.about,
     }  # fmt: skip
     write_archive(path, header, policy.layers, {"mean": policy.mean, "scale": policy.scale})
 
@@ -121,8 +124,8 @@ def parse_race_policy(header: Header, arrays: Arrays) -> RacePolicy:
         raise ValueError("a scale that is not positive")
     limits = CommandLimits(**header["limits"])
     is_squashed, on_kerbs = (bool(header.get(name, False)) for name in ("is_squashed", "on_kerbs"))
-    about = dict(header["about"])
-    return RacePolicy(observe, limits, arrays["mean"], arrays["scale"], layers, about, is_squashed, on_kerbs)
+    about, plan_car = dict(header["about"]), str(header.get("plan_car", ""))
+    return RacePolicy(observe, limits, arrays["mean"], arrays["scale"], layers, about, is_squashed, on_kerbs, plan_car)
 
 
 class Driver:
@@ -135,25 +138,29 @@ class Driver:
 
     Attributes:
         NEEDS: what its observation needs.
+        COURSE_NEEDS: the track; and the car, unless the policy observes another car's plan.
         uses_kerbs: whether the line that it observes uses the kerbs.
     """
 
-    COURSE_NEEDS = frozenset({"track", "car"})
     OPTIONAL_COMMANDS = RoadReturn.COMMANDS
 
     def __init__(self, policy: RacePolicy) -> None:
         self.policy = policy
         self.uses_kerbs = policy.on_kerbs
+        self._plan_car = load_car(policy.plan_car) if policy.plan_car else None
+        self.COURSE_NEEDS = frozenset({"track"} if self._plan_car else {"track", "car"})
         self._task = TaskSpec(policy.observe, action=ACTION)
         self.NEEDS = self._task.observation_needs | {"x", "y", "yaw", "speed", "time"}
         self.USES = RoadReturn.USES - self.NEEDS
 
     def reset(self, course: Course) -> None:
         """Plan the lap where the policy observes a plan, and forget the last command."""
+        self._road_return = RoadReturn(course)
+        if self._plan_car is not None:
+            course = Course(course.track, self._plan_car)
         course = course.with_kerbs() if self.uses_kerbs else course
         plan = tabulate_plan(course) if self._task.needs_plan else None
         self._observer = StateObserver(self._task, course.track.road, course.known_car(), plan=plan)
-        self._road_return = RoadReturn(course)
         self._restart()
 
     def _restart(self) -> None:

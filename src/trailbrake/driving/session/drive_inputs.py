@@ -86,7 +86,7 @@ def _hash_file(path: str | Path, what: str) -> str:
 def find_driver_file(name: str, driver: Driver) -> str:
     """Return the file that a driver comes from; "" where there is none."""
     if name.startswith(policy.PREFIX):
-        return name.removeprefix(policy.PREFIX)
+        return str(policy.find_policy_file(name))
     if name.endswith(".fmu"):
         return name
     with suppress(TypeError, OSError):

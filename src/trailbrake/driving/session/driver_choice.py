@@ -21,7 +21,7 @@ from trailbrake.kernels import CACHE_IS_COLD, COMPILE_NOTICE
 from trailbrake.planning.course import Course, UnmappedCourse, has_plan
 from trailbrake.roles import Driver
 from trailbrake.sims import registry
-from trailbrake.simulator import BEST_DRIVER, ESTIMATE_DRIVER, AnySimulator
+from trailbrake.simulator import ANY_CAR_DRIVER, BEST_DRIVER, ESTIMATE_DRIVER, AnySimulator
 from trailbrake.state.signals import is_signal_name
 from trailbrake.system.breakable_call import StopInsisted
 from trailbrake.system.processes import end_forked_copy
@@ -67,10 +67,12 @@ def choose_default_driver(simulator: AnySimulator, course: Course) -> str:
     """Return the name of the driver that drives where the user names none."""
     if isinstance(course, UnmappedCourse) and simulator.unmapped_driver:
         return simulator.unmapped_driver
-    doubt = None if course.car is None else course.car.uncertainty
-    if doubt is not None and not doubt.is_verified and simulator.default_driver == BEST_DRIVER:
-        return ESTIMATE_DRIVER
-    return simulator.default_driver
+    if simulator.default_driver != BEST_DRIVER:
+        return simulator.default_driver
+    if course.car is None:
+        return BEST_DRIVER if isinstance(course, UnmappedCourse) else ANY_CAR_DRIVER
+    doubt = course.car.uncertainty
+    return ESTIMATE_DRIVER if doubt is not None and not doubt.is_verified else BEST_DRIVER
 
 
 def check_driver_needs(

@@ -31,7 +31,7 @@ class RlOptions:
         out: folder of the run: policy.npz (the best one), checkpoint.npz, progress.jsonl.
         track: tracks to learn on, with commas; gen:A-B are the seeds A to B.
         car: cars to learn with, with commas; random:A-B are the seeds A to B; the k-th track has the k-th car, in turn.
-            The first judges policies.
+            The judged tracks have them in turn, too.
         held_out: tracks to judge policies by; default: those learned on.
         roads: tracks driven at once in an iteration; 0 = all.
         divergence: of the policy in an update, which the learning rate aims at.
@@ -42,6 +42,8 @@ class RlOptions:
         episode: s after which a car on a graphics card starts again elsewhere.
         period: s from one command to the next.
         observe: parts of the observation, with commas.
+        plan_car: whose plan is observed, by every car: for a policy that drives cars without a file; default: each
+            car's own.
         kerbs: the observed line uses the kerbs.
         hidden: units of each of two hidden layers.
         grip: least and greatest factor on tyre friction, per episode.
@@ -77,6 +79,7 @@ class RlOptions:
     episode: float = 12.0
     period: float = 0.048
     observe: str = "motion,lane,asked,plan"
+    plan_car: str = ""
     kerbs: bool = True
     hidden: int = 64
     grip: Range = (0.98, 1.02)
@@ -193,9 +196,10 @@ def race_options(options: RlOptions, group: int = 0, *, evaluation: bool = False
     from trailbrake.env.options import RaceOptions, Start, Vary, fit_substeps
 
     tracks, cars = zip(*options.road_groups[group], strict=True)
+    learned, judged = options.learned_cars, options.judged_tracks
     return RaceOptions(
-        track=options.judged_tracks if evaluation else tracks,
-        car=options.learned_cars[0] if evaluation else cars,
+        track=judged if evaluation else tracks,
+        car=tuple(learned[k % len(learned)] for k in range(len(judged))) if evaluation else cars,
         period=options.period,
         substeps=fit_substeps(options.period),
         observe=options.observed_parts,
@@ -218,4 +222,5 @@ def race_options(options: RlOptions, group: int = 0, *, evaluation: bool = False
             noise=(0.0, options.noise),
         ),
         plan_on_kerbs=options.kerbs,
+        plan_car=options.plan_car,
     )  # fmt: skip
