@@ -32,8 +32,9 @@ from trailbrake.world.plant import CameraWorld, World
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden" / "open_loop"
 REFERENCE = FOLDER / "controls.json"
-# Of a control, or of its size where that is above 1. Rounding on another processor changes less, any gain far more.
-TOLERANCE = 2e-6
+# Of a control, or of its size where that is above 1. Rounding on another processor moved a single tick of `line_track`
+# by 1.7e-4, where a comparison came out otherwise; any gain moves more.
+TOLERANCE = 5e-4
 
 CAMERA_CARS = ["lane_sign", "wall_follow", "wall_follow_seed"]
 ON_LINE = ["line_follow", "line_track", "convoy", "torque_vectoring_seed", "lane_switch", "race_line"]

@@ -319,7 +319,7 @@ def _drive_path(
         is_followed = moved < OFF_LINE and not start.is_stepping
         for r in range(rivals.shape[0]):
             if is_followed and rivals[r, 0, RivalColumn.AHEAD] < -length:
-                continue  # it looks after itself, as long as nobody comes across before it
+                continue  # it looks after itself, as long as no other car comes across before it
             gap = _between(rivals, r, t, RivalColumn.AHEAD) - s
             beside = max(_between(rivals, r, t, RivalColumn.RIGHTMOST) - aside,
                          aside - _between(rivals, r, t, RivalColumn.LEFTMOST))  # fmt: skip
