@@ -30,7 +30,7 @@ CASES = {
     "state": RaceOptions(ends=(FAST,), limit=0.006, **QUICK),
     "parts": RaceOptions(
         observe=("motion", "tyres", "wheels_on_track", "bends", "edges", "plan", "line"),
-        track=("pinegrove", "lakeside"),
+        track=("pinegrove", "lakeside", "pinegrove"), car=("gt3", "hatchback"),
         rewards=("progress", "time", "smooth_steer", "smooth_pedals", "off_track"), ends=(FAST,), **QUICK,
     ),
     "scan": RaceOptions(observe=("motion", "asked", "scan64"), track=("pinegrove", "proving_ground"), ends=(FAST,),

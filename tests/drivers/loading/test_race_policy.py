@@ -129,7 +129,7 @@ def test_a_policy_drives_a_clean_lap_through_a_wire(file, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("sim", ["assetto", "forza", "beamng"])
 def test_it_drives_a_car_that_it_does_not_know_through_the_fast_wires(sim, tmp_path):
-    spec = DriveFlags(sim=sim, driver="policy:any", track="kartwerk", host=["car=random:7"], laps=1, out=tmp_path,
+    spec = DriveFlags(sim=sim, track="pinegrove", car="unknown", world=["car=random:7"], laps=1, out=tmp_path,
                       report=False).make_spec()  # fmt: skip
     (lap,) = drive(spec)["laps"]
     assert lap["valid"]

@@ -26,11 +26,14 @@ def test_policies_are_judged_on_the_held_out_tracks_by_cars_as_they_are():
     assert learned.build_task().needs_plan
 
 
-def test_several_cars_learn_and_the_first_one_is_judged():
-    options = RlOptions(track="pinegrove", car="gt3,random:2-3", stiffness=(0.8, 1.2))
+def test_several_cars_learn_and_the_judged_tracks_have_them_in_turn():
+    options = RlOptions(track="pinegrove", held_out="gen:7-10", car="gt3,random:2-3", plan_car="kart",
+                        stiffness=(0.8, 1.2))  # fmt: skip
     learned, judged = race_options(options), race_options(options, evaluation=True)
     assert learned.car == ("gt3", "random:2", "random:3")
-    assert judged.car == "gt3"
+    assert judged.car == ("gt3", "random:2", "random:3", "gt3")
+    assert learned.plan_car == judged.plan_car == "kart"
+    assert race_options(replace(options, held_out=""), evaluation=True).car == ("gt3",)
     assert learned.vary.stiffness == (0.8, 1.2)
     assert judged.vary.stiffness == (1.0, 1.0)
     with pytest.raises(UsageError, match="--cars"):
