@@ -16,6 +16,7 @@ import msgspec
 
 from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.race.plan import EntryLimits, RaceDayPlan, RaceEntry, RaceRules
+from trailbrake.simulator import ANY_CAR_DRIVER
 from trailbrake.user_files import read_user_file
 
 _POLICY = "policy:"
@@ -98,7 +99,7 @@ def fingerprint_heat(heat: Heat, read_file: Callable[[str], bytes]) -> str:
 
 def _split_file_text(text: str) -> tuple[str, str, str]:
     """Return what stands before a file's path in `text`, the path ("" = it names none), and what stands behind it."""
-    if text.startswith(_POLICY) and not text.removeprefix(_POLICY).isidentifier():  # else one of the package
+    if text.startswith(_POLICY) and text != ANY_CAR_DRIVER:
         return _POLICY, text.removeprefix(_POLICY), ""
     found = _FILE.fullmatch(text)
     return ("", found[1], found[2]) if found else ("", "", text)
