@@ -49,6 +49,7 @@ FINGERPRINT = "0be95bc531fcd117177203cff6d5ad1e08b574ea7c0671d18a5aafde1a04822c"
 
 def test_only_what_does_not_ship_with_trailbrake_is_foreign():
     assert not entry_confinement.is_foreign(RaceEntry(driver="lane_sign"))
+    assert not entry_confinement.is_foreign(RaceEntry(driver="policy:any"))
     for entry in (RaceEntry(driver="mine.py"), RaceEntry(driver="policy:a.npz"), RaceEntry(command="a {port}")):
         assert entry_confinement.is_foreign(entry)
 

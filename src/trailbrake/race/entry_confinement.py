@@ -16,6 +16,7 @@ from pathlib import Path
 
 from trailbrake.drivers.loading.driver_registry import driver_names
 from trailbrake.race.plan import EntryLimits, RaceEntry
+from trailbrake.simulator import ANY_CAR_DRIVER
 from trailbrake.system.confinement import Confinement, confined_command, measure_tree
 
 PROBE_LIMIT_S = 30.0  # s that the probe of the system may take
@@ -44,7 +45,7 @@ def make_environment(limits: EntryLimits, home: Path) -> dict[str, str]:
 
 def is_foreign(entry: RaceEntry) -> bool:
     """Return whether an entry is somebody's own program or file, not a driver that ships with trailbrake."""
-    return bool(entry.command) or entry.driver not in driver_names()
+    return bool(entry.command) or entry.driver not in (*driver_names(), ANY_CAR_DRIVER)
 
 
 def confine_heat(

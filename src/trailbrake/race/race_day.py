@@ -13,7 +13,7 @@ import msgspec
 from trailbrake.analysis.lap_table import format_lap_time
 from trailbrake.campaign.case_run import check_campaign
 from trailbrake.config import recordings_folder
-from trailbrake.drivers.loading.driver_registry import builtin_driver_class, driver_names
+from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.driving.options import WorldOptions
 from trailbrake.driving.session.drive_setup import embedded_options
 from trailbrake.driving.session.driver_choice import check_driver_needs
@@ -247,6 +247,4 @@ def _check_entry(entry: RaceEntry, plan: RaceDayPlan, folder: Path, simulator: A
         if path is not None and not path.is_file():
             raise UsageError("no such file", where=where, got=str(path))
     if named_file(entry.driver, folder) is None:
-        if entry.driver not in driver_names():
-            builtin_driver_class(entry.driver)  # raises, with the nearest names
-        check_driver_needs(builtin_driver_class(entry.driver)(), entry.driver, simulator)
+        check_driver_needs(load_driver(entry.driver), entry.driver, simulator)
