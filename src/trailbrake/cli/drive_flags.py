@@ -26,8 +26,8 @@ class DriveFlags:
 
     Attributes:
         sim: whose wire: see `trailbrake sims`; or FILE.py, FILE.py:NAME.
-        driver: a driver's name, FILE.py, FILE.py:Class, FILE.fmu or policy:FILE.npz. Default: the simulator's:
-            line_track, in Formula Trend lane_sign.
+        driver: a driver's name, FILE.py, FILE.py:Class, FILE.fmu, policy:FILE.npz, policy:any. Default: the
+            simulator's: line_track, in Formula Trend lane_sign.
         track: a track's name or file, or gen:SEED for a random circuit; with @wet behind it, in the wet. Default:
             hartmoor, on public roads lakeside, in the miniature world clover; live, the game's own where its files say
             so, else none.
