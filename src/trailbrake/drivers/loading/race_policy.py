@@ -49,6 +49,7 @@ class RacePolicy:
         is_squashed: whether its outputs are hyperbolic tangents of the network's numbers.
         on_kerbs: whether the plan that it observes uses the kerbs.
         plan_car: name of the car whose plan it observes whatever it drives; "": the plan of what it drives.
+        plan_share: of the planned speeds, which it is shown as the plan's: less than 1 makes it careful.
     """
 
     observe: tuple[str, ...]
@@ -60,6 +61,7 @@ class RacePolicy:
     is_squashed: bool = False
     on_kerbs: bool = False
     plan_car: str = ""
+    plan_share: float = 1.0
 
     def compute_commands(self, observation: Floats, previous: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return steer and pedal (2,) for an observation (width,); `previous` (2,) are those before."""
@@ -89,7 +91,7 @@ def write_race_policy(path: Path, policy: RacePolicy) -> None:
         "kind": KIND, "version": VERSION, "observe": list(policy.observe),
         "observation": digest_observation(policy.observe), "limits": asdict(policy.limits),
         "layers": len(policy.layers), "is_squashed": policy.is_squashed, "on_kerbs": policy.on_kerbs,
-        "plan_car": policy.plan_car, "about": policy.about,
+        "plan_car": policy.plan_car, "plan_share": policy.plan_share, "about": policy.about,
     }  # fmt: skip
     write_archive(path, header, policy.layers, {"mean": policy.mean, "scale": policy.scale})
 
@@ -125,7 +127,11 @@ def parse_race_policy(header: Header, arrays: Arrays) -> RacePolicy:
     limits = CommandLimits(**header["limits"])
     is_squashed, on_kerbs = (bool(header.get(name, False)) for name in ("is_squashed", "on_kerbs"))
     about, plan_car = dict(header["about"]), str(header.get("plan_car", ""))
-    return RacePolicy(observe, limits, arrays["mean"], arrays["scale"], layers, about, is_squashed, on_kerbs, plan_car)
+    share = float(header.get("plan_share", 1.0))
+    if not 0.0 < share <= 1.0:
+        raise ValueError("a share of the plan that is not above 0, 1 at most")
+    kinds = is_squashed, on_kerbs, plan_car, share
+    return RacePolicy(observe, limits, arrays["mean"], arrays["scale"], layers, about, *kinds)
 
 
 class Driver:
@@ -160,6 +166,8 @@ class Driver:
             course = Course(course.track, self._plan_car)
         course = course.with_kerbs() if self.uses_kerbs else course
         plan = tabulate_plan(course) if self._task.needs_plan else None
+        if plan is not None:
+            plan = plan._replace(speed=self.policy.plan_share * plan.speed)
         self._observer = StateObserver(self._task, course.track.road, course.known_car(), plan=plan)
         self._restart()
 
