@@ -47,7 +47,7 @@ def drivers(*, json: JsonFlag = False) -> None:
         print_json({"drivers": rows})
     else:
         print_table(
-            "Drivers (or FILE.py of your own, policy:FILE.npz of trailbrake train, policy:any for a car that has none)",
+            "Drivers (or FILE.py, policy:FILE.npz, or policy:any for a car without a file)",
             ["name", "about", "needs", "runs on"],
             [[r["name"], r["about"], ", ".join([*(f"a {part}" for part in r["course_needs"]), *r["needs"]]),
               ", ".join(r["sims"])] for r in rows],

@@ -110,9 +110,10 @@ def test_a_policy_that_is_shown_a_slower_plan_brakes_for_it(tmp_path):
         answers.append(driver.act(state_at(100.0, 0.0, speed=25.0), 0.0))
     assert answers[1].steer == answers[0].steer
     assert answers[1].throttle - answers[1].brake < answers[0].throttle - answers[0].brake
-    write_race_policy(tmp_path / "mine.npz", follow_plan(plan_share=0.0))
-    with pytest.raises(DataError, match="share of the plan"):
-        load_driver(f"policy:{tmp_path / 'mine.npz'}")
+    for wrong, words in ({"plan_share": 0.0}, "share of the plan"), ({"plan_car": "../car.toml"}, "plan of a car"):
+        write_race_policy(tmp_path / "mine.npz", follow_plan(**wrong))
+        with pytest.raises(DataError, match=words):
+            load_driver(f"policy:{tmp_path / 'mine.npz'}")
 
 
 def test_the_policy_that_comes_with_the_package_is_found_by_its_name(tmp_path, monkeypatch):

@@ -40,6 +40,13 @@ def test_several_cars_learn_and_the_judged_tracks_have_them_in_turn():
         check_options(replace(options, cars=2))
 
 
+def test_the_plan_that_all_observe_is_that_of_a_car_of_the_library():
+    check_options(RlOptions(plan_car="kart"))
+    for wrong in ("kert", "mine.toml", "random:1"):
+        with pytest.raises(UsageError, match="--plan-car"):
+            check_options(RlOptions(plan_car=wrong))
+
+
 def test_tracks_are_driven_in_groups_of_one_size():
     options = RlOptions(track="gen:1-5", car="gt3,kart", roads=2, cars=2)
     groups = options.road_groups

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.cars.car_library import load_car
+from trailbrake.cars.car_library import car_names, load_car
 from trailbrake.control.network import Floats, NetworkLayer, count_outputs, run_network
 from trailbrake.drivers.loading.policy_archive import (
     Arrays,
@@ -127,6 +127,8 @@ def parse_race_policy(header: Header, arrays: Arrays) -> RacePolicy:
     limits = CommandLimits(**header["limits"])
     is_squashed, on_kerbs = (bool(header.get(name, False)) for name in ("is_squashed", "on_kerbs"))
     about, plan_car = dict(header["about"]), str(header.get("plan_car", ""))
+    if plan_car not in ("", *car_names()):  # no file: a policy goes from machine to machine, and may be a stranger's
+        raise ValueError(f"it observes the plan of a car that this version does not have: {plan_car[:40]!r}")
     share = float(header.get("plan_share", 1.0))
     if not 0.0 < share <= 1.0:
         raise ValueError("a share of the plan that is not above 0, 1 at most")

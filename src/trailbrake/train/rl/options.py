@@ -42,8 +42,8 @@ class RlOptions:
         episode: s after which a car on a graphics card starts again elsewhere.
         period: s from one command to the next.
         observe: parts of the observation, with commas.
-        plan_car: whose plan is observed, by every car: for a policy that drives cars without a file; default: each
-            car's own.
+        plan_car: car of the library whose plan every car observes: for a policy that drives cars without a file;
+            default: each car's own.
         kerbs: the observed line uses the kerbs.
         hidden: units of each of two hidden layers.
         grip: least and greatest factor on tyre friction, per episode.
@@ -150,6 +150,11 @@ def check_options(options: RlOptions) -> None:
     if options.device not in DEVICES:
         raise UsageError("no such device", where="--device", expected=" or ".join(DEVICES), got=options.device,
                          hint=suggest_names(options.device, list(DEVICES)))  # fmt: skip
+    from trailbrake.cars.car_library import car_names
+
+    if options.plan_car not in ("", *car_names()):
+        raise UsageError("no such car in the library", where="--plan-car", got=options.plan_car,
+                         hint=suggest_names(options.plan_car, car_names()))  # fmt: skip
     roads = len(options.road_groups[0])
     _ = options.command_limits  # checks period and rates
     for name, good, expected in (

@@ -80,7 +80,7 @@ def build_learner(options: RlOptions) -> PpoLearner:
     torch.set_num_threads(options.threads)
     width, device = race_options(options).build_task().width, _choose_device(options)
     if device == "cuda":
-        torch.set_float32_matmul_precision("high")  # TF32: an update in 0.63 of the time, with the same figures
+        torch.set_float32_matmul_precision("high")  # TF32: an update in 0.63 of the time, with like losses
     return PpoLearner(width, options.hidden, options.seed, target_divergence=options.divergence, device=device)
 
 
