@@ -7,7 +7,7 @@ from helpers.source_tree import nodes_of
 
 # They compile source of the package itself: kernels and rows of records.
 COMPILERS = {
-    "kernels/cuda_compiler.py", "kernels/enum_constants.py", "kernels/simd.py", "state/record_calls.py",
+    "kernels/cuda_compiler.py", "kernels/enum_constants.py", "kernels/simd.py", "state/fields.py",
     "state/tables.py",
 }  # fmt: skip
 PICKLES = {"pickle", "cPickle", "marshal", "shelve", "dill", "cloudpickle", "joblib"}

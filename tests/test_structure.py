@@ -23,9 +23,6 @@ MOST_LINES = 500
 # Modules without a test file of their own, and the test file that covers each.
 TESTED_ELSEWHERE = {
     "cli/bench.py": "bench/test_drive.py",
-    "cli/pad_check.py": "driving/test_pad_check.py",
-    "cli/tune.py": "tuning/test_tune.py",
-    "cli/watch.py": "dashboard/test_watch_session.py",
     "cli/line.py": "optimal/test_line_session.py",
     "cli/listings.py": "cli/test_main.py",
     **{f"sims/{sim}/assumptions.py": "driving/test_verification.py" for sim in ("assetto", "beamng", "forza", "trend")},

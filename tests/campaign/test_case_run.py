@@ -5,8 +5,14 @@ from contextlib import contextmanager
 import pytest
 
 from trailbrake.campaign import case_run
-from trailbrake.campaign.case_run import CampaignListener, CaseStore, CaseTask, fingerprint_case, run_cases
-from trailbrake.campaign.options import CampaignOptions
+from trailbrake.campaign.case_run import (
+    CampaignListener,
+    CampaignOptions,
+    CaseStore,
+    CaseTask,
+    fingerprint_case,
+    run_cases,
+)
 from trailbrake.errors import UsageError
 from trailbrake.evaluate.cell_result import CellResult
 from trailbrake.tasks.task_worker import TaskAnswer

@@ -2,7 +2,7 @@
 
 from helpers.line_simulator import write_simulator
 
-from trailbrake.cli.simulator_choice import choose_simulators, command_name
+from trailbrake.cli.flag_names import choose_simulators, command_name
 from trailbrake.errors import DataError
 from trailbrake.sims import registry
 

@@ -12,7 +12,7 @@ from trailbrake.cli.main import run_command_line
 from trailbrake.coaching.coach_session import coach_laps
 from trailbrake.coaching.coached_sessions import keep_session
 from trailbrake.coaching.options import CoachOptions
-from trailbrake.dashboard import replay_session
+from trailbrake.dashboard import watch_session
 from trailbrake.dashboard.coach_choice import NO_RESULT
 from trailbrake.dashboard.live_view import LiveView
 from trailbrake.dashboard.options import ReplayPageOptions
@@ -33,10 +33,10 @@ def file(tmp_path_factory):
 
 def test_a_recording_is_served_and_its_road_is_that_of_its_name_or_none(file):
     said = []
-    result = replay_session.replay_on_page(file, ReplayPageOptions(watch=True, seconds=0.01), said.append)
+    result = watch_session.replay_on_page(file, ReplayPageOptions(watch=True, seconds=0.01), said.append)
     assert said == [f"the page is at {result['page']}"]
     assert result["laps"] == 2
-    assert replay_session.find_recorded_road(Recording.open(file)) is None  # a track that nobody has
+    assert watch_session.find_recorded_road(Recording.open(file)) is None  # a track that nobody has
 
 
 def test_a_recording_is_coached_by_its_session_or_says_why_not(tmp_path, monkeypatch):
@@ -44,17 +44,17 @@ def test_a_recording_is_coached_by_its_session_or_says_why_not(tmp_path, monkeyp
     path, _ = record_laps(tmp_path / "a.mcap", laps=3, started="2026-11-20T18:00:00+0000")
     options = ReplayPageOptions(watch=True, seconds=0.01, coach=())
     said = []
-    replay_session.replay_on_page(path, options, said.append)
+    watch_session.replay_on_page(path, options, said.append)
     assert said[1:] == [NO_RESULT]
     keep_session(coach_laps([DriveChoice(Recording.open(path), "me")], CoachOptions(limit=False, car="f1")))
-    replay_session.replay_on_page(path, options, said.append)
+    watch_session.replay_on_page(path, options, said.append)
     assert said[3:] == ["coached by the session 2026-11-20T18:00:00"]
 
 
 @pytest.mark.parametrize("options", [{"seconds": -1.0}, {"watch_port": 70_000}])
 def test_numbers_out_of_range_are_refused(file, options):
     with pytest.raises(UsageError, match="no "):
-        replay_session.replay_on_page(file, ReplayPageOptions(watch=True, **options), print)
+        watch_session.replay_on_page(file, ReplayPageOptions(watch=True, **options), print)
 
 
 def test_one_of_page_and_receiver(file, capsys):

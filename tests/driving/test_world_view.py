@@ -20,7 +20,7 @@ from trailbrake.tracks.track_library import load_track
 from trailbrake.train.sources import find_sources
 from trailbrake.transport.capture.picture_scaling import decode_jpeg
 from trailbrake.transport.capture.view_page import PAGE_NAME, ViewReader
-from trailbrake.vision.roadway import road_middle
+from trailbrake.vision.lanes import road_middle
 from trailbrake.world.plant import World
 
 PATIENCE = 20.0

@@ -5,8 +5,8 @@ import pytest
 from helpers.socketio_agents import ring
 
 from trailbrake.cli.drive_flags import DriveFlags
+from trailbrake.driving.session.drive_inputs import make_like, read_recorded_drive
 from trailbrake.driving.session.drive_session import drive
-from trailbrake.driving.session.recorded_spec import make_like, read_recorded_drive
 from trailbrake.evaluate.cell_task import CellJob, build_spec, drive_cell, make_cell_task, place_cell, run_cell_task
 from trailbrake.evaluate.plan import Cell
 from trailbrake.record.recording_reader import Recording

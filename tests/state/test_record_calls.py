@@ -6,7 +6,7 @@ import traceback
 import pytest
 
 from trailbrake.state import CarState, Controls, Phase, WheelState
-from trailbrake.state.record_calls import compile_record_calls
+from trailbrake.state.fields import compile_record_calls
 
 
 def build_state(x, load):

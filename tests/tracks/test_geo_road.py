@@ -7,8 +7,7 @@ import pytest
 from helpers.lap_log_files import make_laps, place_degrees
 
 from trailbrake.errors import DataError
-from trailbrake.tracks.geo_lines import GeoLine
-from trailbrake.tracks.geo_road import measure_geo_lines
+from trailbrake.tracks.geo_lines import GeoLine, measure_geo_lines
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track_library import load_track
 

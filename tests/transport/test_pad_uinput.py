@@ -9,9 +9,9 @@ import sys
 import pytest
 
 from trailbrake.errors import SimulatorError
-from trailbrake.transport import pad_uinput
+from trailbrake.transport import pad
+from trailbrake.transport.pad import UInputPad, encode_events
 from trailbrake.transport.pad_report import NEUTRAL, PadButton, PadReport
-from trailbrake.transport.pad_uinput import UInputPad, encode_events
 
 
 class InputEvent(ctypes.LittleEndianStructure):
@@ -30,13 +30,13 @@ def decoded(data):
 
 
 def test_the_sizes_are_the_kernel_s():
-    assert (pad_uinput.SETUP.size, pad_uinput.ABS_SETUP.size, pad_uinput.EVENT_RECORD.size) == (92, 28, 24)
+    assert (pad.SETUP.size, pad.ABS_SETUP.size, pad.EVENT_RECORD.size) == (92, 28, 24)
 
 
 def test_an_axis_is_declared_without_fuzz():
     # protocol page, section 7
     golden = "00000000000000000080ffffff7f0000000000000000000000000000"
-    assert pad_uinput.ABS_SETUP.pack(0, 0, *pad_uinput.AXES[0], 0, 0, 0).hex() == golden
+    assert pad.ABS_SETUP.pack(0, 0, *pad.AXES[0], 0, 0, 0).hex() == golden
 
 
 def test_events_of_a_report():

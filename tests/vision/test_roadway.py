@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from trailbrake.vision.roadway import is_road, road_middle
+from trailbrake.vision.lanes import is_road, road_middle
 
 GRASS, ASPHALT, WHITE, SKY = (90, 130, 60), (95, 95, 98), (235, 235, 230), (150, 180, 220)
 

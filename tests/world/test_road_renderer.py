@@ -8,7 +8,7 @@ import pytest
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track_library import load_track
-from trailbrake.vision.roadway import road_middle
+from trailbrake.vision.lanes import road_middle
 from trailbrake.world.pinhole_camera import PinholeCamera
 from trailbrake.world.road_renderer import ABOVE, VERTICAL_FOV, DashCamera, RoadRenderer
 

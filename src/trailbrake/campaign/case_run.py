@@ -1,6 +1,8 @@
 """`run_cases`: runs what has no result yet, stores each result when it is there, and returns all of them.
 
 `CaseStore`: one file per finished case, written whole or not at all, so that a campaign that ended early resumes.
+
+How a campaign runs, of all verbs that have one. Declarations: help imports it.
 """
 
 import hashlib
@@ -13,7 +15,6 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from trailbrake.campaign.options import CampaignOptions
 from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
@@ -22,6 +23,25 @@ from trailbrake.tasks.task_pool import count_jobs, open_pool
 from trailbrake.tasks.task_worker import TaskAnswer
 from trailbrake.user_files import is_regular_file, make_folder, read_user_file, write_whole
 from trailbrake.version import __version__
+
+
+@dataclass(frozen=True, kw_only=True)
+class CampaignOptions:
+    """How a campaign runs.
+
+    Attributes:
+        jobs: cases at a time, in processes; 0 = one per two cores.
+        on: where processes run: this machine; ray = this machine's Ray cluster or a new one; ray://HOST:PORT = another:
+            docs/scale.md.
+        again: run finished cases again.
+        patience: s of wall time after which a case is given up.
+    """
+
+    jobs: int = 0
+    on: str = ""
+    again: bool = False
+    patience: float = 3600.0
+
 
 Case = TypeVar("Case")
 _DIGITS = 24  # of a fingerprint, in a file's name

@@ -1,1 +1,1 @@
-"""The command line: thin, one file per verb."""
+"""The command line: thin, a few related verbs to a file."""

@@ -33,13 +33,13 @@ def drive_like(
     """
     from trailbrake.cli.runs import find_recording
     from trailbrake.cli.terminal_progress import TerminalProgress
-    from trailbrake.driving.session.drive_session import drive
-    from trailbrake.driving.session.recorded_spec import (
+    from trailbrake.driving.session.drive_inputs import (
         DriveOfRecording,
         list_differences,
         make_like,
         read_recorded_drive,
     )
+    from trailbrake.driving.session.drive_session import drive
     from trailbrake.driving.spec import read_spec, write_spec
     from trailbrake.record.recording_reader import Recording
 

@@ -1,4 +1,7 @@
-"""`export`: a recording in another format; `export-fmu`: a driver for tools that speak FMI."""
+"""`export`: a recording in another format; `export-fmu`: a driver for tools that speak FMI.
+
+`report`: a recording as one HTML file.
+"""
 
 import sys
 from pathlib import Path
@@ -10,6 +13,7 @@ from trailbrake.cli.terminal_progress import TaskProgress
 
 if TYPE_CHECKING:
     from trailbrake.record.recording_reader import Recording
+from trailbrake.cli.output import OpenFlag, open_page
 
 Format = Literal["csv", "driving_log", "parquet", "motec", "rerun", "foxglove_layout"]
 _SUFFIX = {"parquet": ".parquet", "motec": ".ld", "rerun": ".rrd", "foxglove_layout": ".foxglove.json"}
@@ -123,3 +127,36 @@ def export_fmu(
         if made.optional:
             print(f"optional  {', '.join(made.optional)} (unknown until set)")
         print(f"needs     {NEEDED_PYTHON}")
+
+
+def report(
+    recording: str, *, out: Path | None = None, rate: float = 0.0, open: OpenFlag = False, json: JsonFlag = False
+) -> None:
+    """Write the report of a recording: one HTML file that needs no network.
+
+    Args:
+        recording: an .mcap file, a run by its id, `last`, `best`, a table of Forza packets, or laps of another tool.
+        out: where to write; default beside the recording.
+        rate: rows a second of a table without a column of time; 0 = 60.
+        open: open the report in the browser.
+        json: print one JSON object on stdout.
+    """
+    from trailbrake.analysis.report import write_report
+    from trailbrake.driving.drive_files import open_drive
+
+    file = find_recording(recording)
+    opened = open_drive(file, rate, print_notice)
+    with TaskProgress("reading", wanted=not json) as show:
+        opened.show_share = show.show_share
+        path = write_report(opened, out or file.with_name(file.name.removesuffix(".gz")).with_suffix(".html"))
+    if opened.truncated:
+        print_notice(f"trailbrake: {file}: the recording was cut off; the report holds what is left")
+    _print_path(file, path, open, json)
+
+
+def _print_path(recording: Path, path: Path, open: bool, json: bool) -> None:
+    open_page(path, open)
+    if json:
+        print_json({"recording": str(recording), "report": str(path)})
+    else:
+        print(path)

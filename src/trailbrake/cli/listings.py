@@ -7,7 +7,7 @@ from trailbrake.cli.output import JsonFlag, print_json, print_table
 
 def sims(*, json: JsonFlag = False) -> None:
     """List the simulators, with what each supplies and accepts."""
-    from trailbrake.cli.simulator_choice import choose_simulators
+    from trailbrake.cli.flag_names import choose_simulators
 
     rows: list[dict[str, Any]] = []
     for simulator in choose_simulators(""):
@@ -29,7 +29,7 @@ def sims(*, json: JsonFlag = False) -> None:
 
 def drivers(*, json: JsonFlag = False) -> None:
     """List the drivers, with what each needs and which simulators supply it."""
-    from trailbrake.cli.simulator_choice import choose_simulators
+    from trailbrake.cli.flag_names import choose_simulators
     from trailbrake.drivers.loading import driver_registry
 
     supplies = {simulator.name: simulator.supplies for simulator in choose_simulators("")}

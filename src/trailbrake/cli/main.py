@@ -21,9 +21,8 @@ from cyclopts import (
 )
 
 from trailbrake.cli.drive_flags import DriveFlags
-from trailbrake.cli.flag_names import choose_short_flag, guess_flag, spell_out
+from trailbrake.cli.flag_names import INSTALL, choose_short_flag, guess_flag, spell_out
 from trailbrake.cli.output import print_json
-from trailbrake.cli.simulator_choice import INSTALL
 from trailbrake.dashboard.options import WatchOptions
 from trailbrake.errors import TrailbrakeError, UsageError, describe_os_error
 from trailbrake.learning.options import LearnOptions
@@ -68,17 +67,13 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "", 
         learn,
         line,
         listings,
-        pad_check,
         race,
         record,
         replay,
-        report,
         runs,
         serve,
         simulator_tools,
         train,
-        tune,
-        watch,
     )
     from trailbrake.cli import simulator_control as sim_verb
 
@@ -91,40 +86,21 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "", 
         suppress_keyboard_interrupt=False,  # `run` says so
         config=_refuse_fractions,
     )
-    app.command(drive.build_drive_command(simulator, tokens), name="drive")
-    app.command(serve.build_serve_app(verb, name))
-    app.command(sim_verb.build_control_app(verb, name))
-    app.command(record.build_record_command(simulator, requested=verb == "record"), name="record")
-    app.command(replay.replay)
-    app.command(report.report)
-    app.command(race.steward)
-    app.command(compare.compare)
-    app.command(coach.coach)
-    app.command(runs.runs)
-    app.command(export.export)
-    app.command(watch.build_watch_command(simulator), name="watch")
-    app.command(learn.build_learn_app(simulator))
-    app.command(line.line)
-    app.command(line.reference)
-    app.command(tune.tune)
-    app.command(evaluate.evaluate)
-    app.command(race.race)
-    app.command(race.leaderboard)
-    app.command(train.build_train_app())
-    app.command(pad_check.pad_check)
-    app.command(export.export_fmu)
-    app.command(listings.sims)
-    app.command(listings.drivers)
-    app.command(listings.tracks)
-    app.command(listings.cars)
-    app.command(check.check)
-    app.command(bench.build_bench_app())
-    for extra in simulator_tools.build_tool_apps(verb, name):
-        app.command(extra)
+    verbs: tuple[Any, ...] = (
+        drive.build_drive_command(simulator, tokens), serve.build_serve_app(verb, name),
+        sim_verb.build_control_app(verb, name), record.build_record_command(simulator, requested=verb == "record"),
+        replay.replay, export.report, race.steward, compare.compare, coach.coach, runs.runs, export.export,
+        record.build_watch_command(simulator), learn.build_learn_app(simulator), line.line, line.reference, train.tune,
+        evaluate.evaluate, race.race, race.leaderboard, train.build_train_app(), simulator_tools.pad_check,
+        export.export_fmu, listings.sims, listings.drivers, listings.tracks, listings.cars, check.check,
+        bench.build_bench_app(), *simulator_tools.build_tool_apps(verb, name),
+    )  # fmt: skip
+    for each in verbs:
+        app.command(each)
     for title, names in _GROUPS.items():
         group = Group.create_ordered(title)
-        for each in names:
-            app[each].group = group
+        for chosen in names:
+            app[chosen].group = group
     app.register_install_completion_command(INSTALL)
     return app
 

@@ -1,4 +1,7 @@
-"""`record`: what a simulator sends, while another program or a person drives."""
+"""`record`: what a simulator sends, while another program or a person drives.
+
+`watch`: the live page of a simulator's car while another program or a person drives.
+"""
 
 import math
 from collections.abc import Callable
@@ -8,6 +11,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from trailbrake.cli.output import JsonFlag, format_camera, print_json, print_notice
+from trailbrake.dashboard.options import WatchOptions
 from trailbrake.errors import UsageError, suggest_names
 from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator
@@ -96,3 +100,22 @@ def _print_result(result: dict[str, Any]) -> None:
     for name in ("table", "raw", "recording", "report"):
         if result[name]:
             print(f"{name:<9} {result[name]}")
+
+
+def build_watch_command(simulator: AnySimulator) -> Callable[..., None]:
+    """Return the verb with the live flags of `simulator`."""
+
+    def watch(*, options: Any = None, live_doors: Any = None, json: JsonFlag = False) -> None:
+        from trailbrake.cli.terminal_progress import TerminalProgress
+        from trailbrake.dashboard.watch_session import watch_simulator
+
+        options = options or WatchOptions()
+        with TerminalProgress(simulator.title, wanted=not json) as show:
+            result = watch_simulator(simulator, options, live_doors, show)
+        if json:
+            print_json(result)
+
+    watch.__annotations__["options"] = Annotated[WatchOptions | None, Parameter(name="*")]
+    watch.__annotations__["live_doors"] = Annotated[simulator.live_options | None, Parameter(name="*")]
+    watch.__doc__ = "Show in a browser what the car of a live simulator does, without driving it."
+    return watch

@@ -80,7 +80,7 @@ def replay(
 
 
 def _watch_recording(file: Path, page: ReplayPageOptions, json: bool) -> int:
-    from trailbrake.dashboard.replay_session import replay_on_page
+    from trailbrake.dashboard.watch_session import replay_on_page
 
     result = replay_on_page(file, page, print_notice)
     if json:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
+from trailbrake.cli.flag_names import INSTALL, choose_simulators, command_name
 from trailbrake.cli.output import JsonFlag, print_json, print_notice
-from trailbrake.cli.simulator_choice import INSTALL, choose_simulators, command_name
 from trailbrake.dashboard.options import PageOptions
 from trailbrake.driving.options import WorldOptions
 from trailbrake.errors import UsageError

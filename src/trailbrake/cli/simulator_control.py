@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
+from trailbrake.cli.flag_names import INSTALL, choose_simulators, command_name
 from trailbrake.cli.output import JsonFlag, print_json
-from trailbrake.cli.simulator_choice import INSTALL, choose_simulators, command_name
 from trailbrake.errors import UsageError
 from trailbrake.simulator import AnySimulator, load_part
 from trailbrake.state import Pose, SimCommand

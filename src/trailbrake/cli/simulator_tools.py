@@ -1,4 +1,7 @@
-"""The verbs that examine one simulator: `doctor`, `setup`, `sniff`, `probe`, `verify`, where it has such a tool."""
+"""The verbs that examine one simulator: `doctor`, `setup`, `sniff`, `probe`, `verify`, where it has such a tool.
+
+`pad-check`: does what we command reach the game?
+"""
 
 import dataclasses
 import json
@@ -14,8 +17,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from cyclopts import App, Parameter
 
+from trailbrake.cli.flag_names import INSTALL, choose_simulators, command_name
 from trailbrake.cli.output import JsonFlag, print_json, print_notice, print_table
-from trailbrake.cli.simulator_choice import INSTALL, choose_simulators, command_name
 from trailbrake.errors import UsageError
 from trailbrake.findings import WireField
 from trailbrake.simulator import AnySimulator, load_part
@@ -25,6 +28,10 @@ from trailbrake.version import __version__
 if TYPE_CHECKING:  # help imports this module: it must stay cheap
     from trailbrake.driving.verification import Verification
     from trailbrake.simulator_tools import VerifyTool
+from dataclasses import asdict
+
+from trailbrake.driving.options import PadCheckOptions
+from trailbrake.sims import registry
 
 WIDTH = 80  # characters
 _ORDER = ("does not hold", "holds", "undecided")
@@ -316,3 +323,23 @@ def build_tool_apps(requested: str, name: str) -> list[App]:
                 name=command_name(simulator, name),
             )
     return [*apps, verify]
+
+
+def pad_check(*, options: Annotated[PadCheckOptions | None, Parameter(name="*")] = None, json: JsonFlag = False) -> int:
+    """Move the steer and the throttle of a simulator and compare what it says that it took. The car will move."""
+    from trailbrake.driving.pad_check import check_pad
+
+    options = options or PadCheckOptions()
+    found = check_pad(registry.find(options.sim), options, print_notice)
+    if json:
+        print_json(
+            {"ok": all(f.all_matched for f in found), "axes": [asdict(f) | {"ok": f.all_matched} for f in found]}
+        )
+    else:
+        print_table(
+            "Commands and what came back",
+            ["axis", "commanded", "came back", "worst", "after", ""],
+            [[f.axis, str(f.sent), str(f.matched), f"{f.worst:.4f}", f"{f.delay * 1e3:.0f} ms", f.verdict]
+             for f in found],
+        )  # fmt: skip
+    return 0 if all(f.all_matched for f in found) else 1

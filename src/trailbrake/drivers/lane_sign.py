@@ -1,6 +1,6 @@
 """Drives by lanes and signs: keeps to the road, reads the signs over it, and takes the branch that they show."""
 
-from trailbrake.control.minicar.geometry import LOCK, pedals_from_command
+from trailbrake.control.minicar.free_space import LOCK, pedals_from_command
 from trailbrake.control.minicar.sign_memory import SignMemory, WrongWayCounter
 from trailbrake.control.minicar.wall_avoidance import WallAvoider
 from trailbrake.planning.course import Course

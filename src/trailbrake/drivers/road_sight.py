@@ -7,7 +7,7 @@ from trailbrake.control.vehicle.speed_control import SpeedController, SpeedGains
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
 from trailbrake.state.fields import quantity
-from trailbrake.vision.roadway import road_middle
+from trailbrake.vision.lanes import road_middle
 
 
 @dataclass(frozen=True)

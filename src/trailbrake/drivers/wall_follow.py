@@ -1,6 +1,6 @@
 """Drives between walls by the camera alone: no lanes, no signs, no map. Its original is `wall_follow_seed`."""
 
-from trailbrake.control.minicar.geometry import LOCK, pedals_from_command
+from trailbrake.control.minicar.free_space import LOCK, pedals_from_command
 from trailbrake.control.minicar.wall_avoidance import WallAvoider
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls

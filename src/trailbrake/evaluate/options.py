@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from trailbrake.campaign.options import CampaignOptions
+from trailbrake.campaign.case_run import CampaignOptions
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ from trailbrake.driving.road_monitor import RoadMonitor
 from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.driving.session.driver_choice import check_driver_needs
 from trailbrake.driving.session.progress import ProgressListener, SilentListener
-from trailbrake.driving.session.session_detection import find_course
+from trailbrake.driving.session.resolved_drive import find_course
 from trailbrake.driving.spec import make_spec
 from trailbrake.errors import DataError, TrailbrakeError, UsageError, describe_os_error
 from trailbrake.json_types import JsonObject

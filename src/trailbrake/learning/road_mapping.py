@@ -34,8 +34,7 @@ from trailbrake.record.file_names import safe_name
 from trailbrake.roles import Driver, HasGains
 from trailbrake.simulator import AnySimulator
 from trailbrake.tracks import road_file
-from trailbrake.tracks.geo_lines import MAX_BYTES, SUFFIXES, parse_geo_lines
-from trailbrake.tracks.geo_road import MAX_GAP
+from trailbrake.tracks.geo_lines import MAX_BYTES, MAX_GAP, SUFFIXES, parse_geo_lines
 from trailbrake.tracks.geometry import choose_origin, project_places
 from trailbrake.tracks.track_library import load_track
 from trailbrake.user_files import read_user_file

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from trailbrake.campaign.options import CampaignOptions
+from trailbrake.campaign.case_run import CampaignOptions
 
 ScoringRule = Literal["best_lap", "finish"]
 SEASON, SIM, LAPS = "season", "trend", 3  # where nothing else is said

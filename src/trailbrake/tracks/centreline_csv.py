@@ -16,8 +16,7 @@ import numpy as np
 
 from trailbrake.errors import DataError
 from trailbrake.tracks.centreline_smoothing import MeasuredLine
-from trailbrake.tracks.geo_lines import GeoLine
-from trailbrake.tracks.geo_road import measure_geo_lines
+from trailbrake.tracks.geo_lines import GeoLine, measure_geo_lines
 from trailbrake.tracks.geometry import Array, first_crossing, project_places
 from trailbrake.tracks.measured_road import MeasuredPoints
 from trailbrake.user_files import decode_user_text

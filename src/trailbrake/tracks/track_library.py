@@ -8,7 +8,7 @@ from trailbrake.errors import DataError, UsageError, suggest_names
 from trailbrake.name_lists import SEED_DIGITS
 from trailbrake.tracks import centreline_csv, geo_lines, road_file
 from trailbrake.tracks import layout as layouts
-from trailbrake.tracks.geo_road import measure_geo_lines
+from trailbrake.tracks.geo_lines import measure_geo_lines
 from trailbrake.tracks.measured_road import build_measured_track
 from trailbrake.tracks.random_circuit import generate_circuit
 from trailbrake.tracks.road_builder import build_road, find_named_bends

@@ -2,16 +2,16 @@ import math
 
 import pytest
 
-from trailbrake.control.minicar import geometry
-from trailbrake.control.minicar.geometry import pedals_from_command
+from trailbrake.control.minicar import free_space
+from trailbrake.control.minicar.free_space import pedals_from_command
 from trailbrake.control.minicar.wall_avoidance import LOCK, MinicarCommand
 
 
 def test_the_car_is_the_page_s():
     # Protocol page formula-trend, section 4: 40 degrees of lock, a wheelbase of some 0.2 m, stuck below 0.04 m/s.
-    assert math.degrees(geometry.LOCK) == 40.0
-    assert (geometry.WHEELBASE, geometry.STUCK_SPEED) == (0.2, 0.04)
-    assert geometry.WHEELBASE < geometry.NOSE < 0.25
+    assert math.degrees(free_space.LOCK) == 40.0
+    assert (free_space.WHEELBASE, free_space.STUCK_SPEED) == (0.2, 0.04)
+    assert free_space.WHEELBASE < free_space.NOSE < 0.25
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailbrake.control.minicar import geometry
-from trailbrake.control.minicar.free_space import BranchChoice
-from trailbrake.control.minicar.geometry import HALF_WIDTH, LOCK, NOSE, WHEELBASE
+from trailbrake.control.minicar import free_space
+from trailbrake.control.minicar.free_space import HALF_WIDTH, LOCK, NOSE, WHEELBASE, BranchChoice
 from trailbrake.control.minicar.wall_avoidance import (
     MAX_SPEED,
     REQUIRED_TURN,
@@ -45,7 +44,7 @@ def drive(points, seconds, y=0.0, yaw=0.0, side="", speed=2.0):
     for _ in range(int(seconds / 0.04)):
         command = car.step(seen(points, x, y, yaw), speed, wheel, 0.04, BranchChoice(side, bool(side)))
         wheel += float(np.clip(command.wheel_angle - wheel, -0.093, 0.093))  # 133 degrees/s
-        forward, left, turned = dead_reckon(speed * 0.04, wheel, geometry.WHEELBASE)
+        forward, left, turned = dead_reckon(speed * 0.04, wheel, free_space.WHEELBASE)
         x, y = x + forward * math.cos(yaw) - left * math.sin(yaw), y + forward * math.sin(yaw) + left * math.cos(yaw)
         yaw += turned
         track.append((x, y, yaw))
@@ -64,7 +63,7 @@ STRAIGHT = wall_points([((-1.0, HALF), (30.0, HALF)), ((-1.0, -HALF), (30.0, -HA
 @pytest.mark.parametrize(("y", "yaw"), [(0.0, 0.3), (0.5, 0.2), (-0.6, -0.1)])
 def test_a_straight_is_driven_straight_without_weaving(y, yaw):
     track = drive(STRAIGHT, 5.0, y, yaw)
-    assert room(STRAIGHT, track) > geometry.HALF_WIDTH + 0.02
+    assert room(STRAIGHT, track) > free_space.HALF_WIDTH + 0.02
     assert np.abs(track[60:, 2]).max() < 0.06  # 1 degree per 0.3 m of way to the middle, and dying away
     assert np.abs(track[-20:, 2]).max() < 0.025
 
@@ -76,7 +75,7 @@ def test_a_corner_is_cut_on_its_inside(turn):
                           ((-1.0, -turn * HALF), (5.56, -turn * HALF)),
                           ((5.56, -turn * HALF), (5.56, turn * 9.0))])  # fmt: skip
     track = drive(points, 4.2)
-    assert room(points, track) > geometry.HALF_WIDTH + 0.01
+    assert room(points, track) > free_space.HALF_WIDTH + 0.01
     assert track[-1, 1] * turn > 2.0
     corner = np.hypot(track[:, 0] - 4.0, track[:, 1] - turn * HALF).min()
     assert corner < 0.55  # the middle of the road passes it at 1.1 m
@@ -87,7 +86,7 @@ def test_a_side_takes_its_branch_of_a_fork(side):
     wedge = [((3.0, 0.0), (9.0, 0.3)), ((3.0, 0.0), (9.0, -0.3))]
     points = wall_points([((-1.0, HALF), (12.0, HALF)), ((-1.0, -HALF), (12.0, -HALF)), *wedge])
     track = drive(points, 2.6, side=side)
-    assert room(points, track) > geometry.HALF_WIDTH
+    assert room(points, track) > free_space.HALF_WIDTH
     assert (track[-1, 1] > 0.0) == (side == "left")
 
 
@@ -96,7 +95,7 @@ def test_a_parked_car_is_passed(y):
     box = [((3.0, -0.07), (3.0, 0.07)), ((3.0, 0.07), (3.25, 0.07)), ((3.0, -0.07), (3.25, -0.07))]
     points = np.concatenate([STRAIGHT, wall_points(box)])
     track = drive(points, 2.5, y)
-    assert room(points, track) > geometry.HALF_WIDTH
+    assert room(points, track) > free_space.HALF_WIDTH
     assert track[-1, 0] > 4.0
 
 
@@ -133,7 +132,7 @@ def test_a_wall_that_hides_inside_a_bend_is_not_driven_into():
         rim += list(zip(turn[:-1:10], turn[10::10], strict=False)) + list(zip(on[:-1:10], on[10::10], strict=False))
     points = wall_points(rim)
     track = drive(points, 4.6, y=-0.2)
-    assert room(points, track) > geometry.HALF_WIDTH
+    assert room(points, track) > free_space.HALF_WIDTH
     assert track[-1, 0] < 3.0
     assert track[-1, 1] < -1.9
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from trailbrake.driving.loop.camera_check import (
+from trailbrake.driving.loop.state_check import (
     DAMAGED,
     NO_PICTURE,
     NO_PICTURE_LIMIT_S,

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from trailbrake.driving.loop.standstill_timer import DRIFT_MARGIN, LONGEST_GAP_S, STANDSTILL_TIME_S, StandstillTimer
+from trailbrake.driving.loop.drive_loop import DRIFT_MARGIN, LONGEST_GAP_S, STANDSTILL_TIME_S, StandstillTimer
 from trailbrake.state import CarState
 
 PERIOD = 0.01

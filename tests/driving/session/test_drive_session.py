@@ -22,7 +22,7 @@ from trailbrake.driving.session.drive_session import DriveResult, drive
 from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.driving.session.driver_choice import choose_default_driver
 from trailbrake.driving.session.progress import SilentListener
-from trailbrake.driving.session.session_detection import find_course
+from trailbrake.driving.session.resolved_drive import find_course
 from trailbrake.errors import DriverError, UsageError
 from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.record.recording_reader import Recording

@@ -9,7 +9,7 @@ from trailbrake.drivers import convoy
 from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.driving.session import driver_choice
 from trailbrake.driving.session.driver_choice import check_course_needs, check_driver_needs, make_drivers, name_driver
-from trailbrake.driving.session.session_detection import make_unknown_course
+from trailbrake.driving.session.resolved_drive import make_unknown_course
 from trailbrake.driving.spec import make_spec, parse_spec
 from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.planning.course import Course, UnmappedCourse

@@ -2,7 +2,7 @@ import pytest
 
 from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving.goals import Laps
-from trailbrake.driving.session.recorded_spec import (
+from trailbrake.driving.session.drive_inputs import (
     LACKS,
     list_differences,
     make_like,

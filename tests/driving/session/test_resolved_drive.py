@@ -4,11 +4,11 @@ import pytest
 from helpers.kept_line import CAR, TRACK, keep_line
 
 from trailbrake.cli.drive_flags import DriveFlags
-from trailbrake.driving.session import drive_inputs, drive_setup, line_choice, resolved_drive, session_detection
+from trailbrake.driving.session import drive_inputs, drive_setup, line_choice, resolved_drive
+from trailbrake.driving.session.drive_inputs import make_like, read_recorded_drive
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.driving.session.line_choice import MINIMUM_TIME
-from trailbrake.driving.session.recorded_spec import make_like, read_recorded_drive
 from trailbrake.driving.session.resolved_drive import resolve_drive
 from trailbrake.errors import UsageError
 from trailbrake.record.recording_reader import Recording
@@ -31,8 +31,8 @@ def calls(monkeypatch):
 
     count(registry, "find")
     count(drive_setup, "choose_camera")
-    count(session_detection, "load_car")
-    count(session_detection, "load_track")
+    count(resolved_drive, "load_car")
+    count(resolved_drive, "load_track")
     count(resolved_drive, "make_drivers")
     count(line_choice, "load_line_course")
     count(drive_inputs, "hash_inputs")

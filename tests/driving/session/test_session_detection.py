@@ -9,7 +9,7 @@ from helpers.processes import command
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.cli.drive_flags import DriveFlags
-from trailbrake.driving.session import session_detection
+from trailbrake.driving.session import resolved_drive
 from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.planning.course import UnmappedCourse
 from trailbrake.roles import DetectedSession
@@ -34,7 +34,7 @@ def detecting():
 
 def detected(simulator, **options):
     said = []
-    setup, course = session_detection.find_course(
+    setup, course = resolved_drive.find_course(
         make_setup(simulator, DriveFlags(**options).make_spec()), lambda: False, said.append
     )
     live = "own" if setup.live == simulator.live_options() else setup.live
@@ -75,7 +75,7 @@ def test_a_live_drive_with_both_named_asks_nobody(detecting):
 def test_a_live_drive_invents_no_track_and_no_car(named, track, car):
     """Forza's and BeamNG's wires name neither: it once was gt3 on hartmoor, whatever the game had loaded."""
     spec = DriveFlags(sim="beamng", live=True, **named).make_spec()
-    setup, course = session_detection.find_course(make_setup(find("beamng"), spec), lambda: False, print)
+    setup, course = resolved_drive.find_course(make_setup(find("beamng"), spec), lambda: False, print)
     assert (setup.spec.track, setup.spec.car) == (track or "", car or "")
     assert isinstance(course, UnmappedCourse) == (track is None)
     assert (track and course.track.name, course.car and course.car.name) == (track, car)

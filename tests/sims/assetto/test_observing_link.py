@@ -15,8 +15,7 @@ from trailbrake.driving.session_recording import LinkRecordingSession
 from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.record.recording_reader import Recording
 from trailbrake.sims.assetto import spec
-from trailbrake.sims.assetto.link import Link
-from trailbrake.sims.assetto.observing_link import ObservingLink, make_link
+from trailbrake.sims.assetto.link import Link, ObservingLink, make_link
 from trailbrake.sims.assetto.wire import acpmf
 from trailbrake.sims.registry import find
 from trailbrake.state import Controls, Phase

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailbrake.sims.beamng.axes import iso_from_beamng, yaw_from_wire, yaw_to_wire
+from trailbrake.sims.beamng.convert import iso_from_beamng, yaw_from_wire, yaw_to_wire
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 

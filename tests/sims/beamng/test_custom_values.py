@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from trailbrake.errors import DataError, UsageError
-from trailbrake.sims.beamng.custom_values import Electrics, load_custom_values
+from trailbrake.sims.beamng.coupling import Electrics, load_custom_values
 from trailbrake.state import CarState, Controls
 
 

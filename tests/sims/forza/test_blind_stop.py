@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from trailbrake.sims.forza.blind_stop import LONGEST_STOP_S, blind_stop_report, stop_duration
+from trailbrake.sims.forza.link import LONGEST_STOP_S, blind_stop_report, stop_duration
 from trailbrake.state import Controls, Phase
 from trailbrake.transport.pad_report import NEUTRAL, PadReport
 

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.sims.forza.roadside import RoadsideSensor
+from trailbrake.sims.forza.host import RoadsideSensor
 from trailbrake.state import CarState, WheelState
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track_library import load_track

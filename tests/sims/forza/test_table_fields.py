@@ -6,9 +6,10 @@ from trailbrake.sims.forza import codec
 from trailbrake.sims.forza.blocks import Dash, HorizonBlock, Sled
 from trailbrake.sims.forza.codec import Packet
 from trailbrake.sims.forza.convert import state_from_wire
-from trailbrake.sims.forza.table_fields import (
+from trailbrake.sims.forza.tables import (
     COLUMN_KEYS,
     DEFAULT_COLUMNS,
+    TableReader,
     UnknownField,
     check_columns,
     clear_fields,
@@ -16,7 +17,6 @@ from trailbrake.sims.forza.table_fields import (
     format_wall_clock,
     make_row_builder,
 )
-from trailbrake.sims.forza.tables import TableReader
 
 ARTICLE = ("norm_driving_line", "speed", "angular_velocity_x", "angular_velocity_y", "angular_velocity_z", "velocity_x",
            "velocity_y", "velocity_z")  # fmt: skip

@@ -1,7 +1,7 @@
 import pytest
 
 from trailbrake.errors import SimulatorError
-from trailbrake.transport.capture.window_choice import ScreenWindow, choose_window
+from trailbrake.transport.capture.camera_option import ScreenWindow, choose_window
 
 WINDOWS = [
     ScreenWindow(1, "Forza Horizon 5", "forzahorizon5.exe"),

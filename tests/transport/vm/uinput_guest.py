@@ -9,9 +9,8 @@ import sys
 import time
 from pathlib import Path
 
-from trailbrake.transport.pad import Pad
+from trailbrake.transport.pad import Pad, UInputPad
 from trailbrake.transport.pad_report import PadButton, PadReport
-from trailbrake.transport.pad_uinput import UInputPad
 
 EVIOCGID, EVIOCGNAME = 0x80084502, 0x80504506  # linux/input.h: _IOR('E', 2, 8 bytes), _IOC of 80 bytes
 EVENT = struct.Struct("<qqHHi")
@@ -80,7 +79,7 @@ def main():
     assert wait_for(lambda: not devices()), "the device stayed after close"
     # A process that is killed leaves no device, and so no throttle.
     code = (
-        "from trailbrake.transport.pad import Pad\nfrom trailbrake.transport.pad_uinput import UInputPad\n"
+        "from trailbrake.transport.pad import Pad\nfrom trailbrake.transport.pad import UInputPad\n"
         "import time\np = Pad(UInputPad(), dead_man=0.0)\np.apply(0.0, 1.0)\nprint('up', flush=True)\n"
         "time.sleep(600)"
     )

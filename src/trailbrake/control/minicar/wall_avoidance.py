@@ -23,14 +23,19 @@ from numpy.typing import NDArray
 
 from trailbrake.control.minicar.free_space import (
     ANY_BRANCH,
+    HALF_WIDTH,
+    LOCK,
+    NOSE,
+    STUCK_SPEED,
+    WHEELBASE,
     BranchChoice,
+    MinicarCommand,
     arc_free_distances,
     choose_bearing,
     distances_near_walls,
     nearest_by_bearing,
     straight_free_distances,
 )
-from trailbrake.control.minicar.geometry import HALF_WIDTH, LOCK, NOSE, STUCK_SPEED, WHEELBASE, MinicarCommand
 
 CLEARANCE = 0.06  # m to both sides of a planned way
 ARC_CLEARANCE = 0.025  # m to both sides of the arc that is driven now

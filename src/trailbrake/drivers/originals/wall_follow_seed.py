@@ -2,7 +2,7 @@
 
 import math
 
-from trailbrake.control.minicar.geometry import LOCK
+from trailbrake.control.minicar.free_space import LOCK
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
 from trailbrake.vision.camera import fit_picture

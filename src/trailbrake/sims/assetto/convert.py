@@ -37,7 +37,7 @@ from trailbrake.sims.assetto.wire.setting_buttons import ALL_RELEASED, Buttons
 from trailbrake.state import CarState, Controls, OtherCar, Phase, Pose, WheelState
 from trailbrake.state.commands import MAX_COORDINATE
 from trailbrake.state.controls import SETTINGS
-from trailbrake.state.record_calls import compile_record_calls
+from trailbrake.state.fields import compile_record_calls
 from trailbrake.units import DEG, KMH, PSI, RPM, G
 
 NAN = math.nan

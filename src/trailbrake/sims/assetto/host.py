@@ -12,11 +12,10 @@ from trailbrake.errors import SimulatorError
 from trailbrake.race_control import RaceControl
 from trailbrake.roles import HasRaceControl, RoadPlant
 from trailbrake.sims.assetto import codec, convert, spec
-from trailbrake.sims.assetto.install.served_files import LaneProgress, write_files
+from trailbrake.sims.assetto.install.lane_conversion import LaneProgress, write_files
 from trailbrake.sims.assetto.wire.car_slot import CarSlot
 from trailbrake.sims.assetto.wire.classic_pages import ClassicPages
-from trailbrake.sims.assetto.wire.host_pages import HostPages
-from trailbrake.sims.assetto.wire.shared_pages import SharedPages
+from trailbrake.sims.assetto.wire.host_pages import HostPages, SharedPages
 from trailbrake.simulator_tools import Doors
 from trailbrake.state import CarState, Controls, Pose, SimCommand
 from trailbrake.state.commands import MAX_TIME_SCALE, MIN_TIME_SCALE

@@ -2,13 +2,20 @@
 
 Source: protocol page assetto-custom-ai, sections 1 and 4. Only an advancing packet_id shows that the game runs: pages
 of a dead game remain readable.
+
+A link that only watches: the player's car by the game's standard pages, driven by a person or another program.
+
+Source: protocol page assetto-custom-ai, section 6. It takes no car and needs no Custom AI.
+
+The settings of our car (brake bias, levels of the aids): from a driver's targets to buttons on the controls page.
 """
 
 import math
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 
-from trailbrake.errors import SimulatorError
+from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.planning.course import Course
 from trailbrake.roles import LastResort, LinkCounters
 from trailbrake.sims.assetto import codec, spec
@@ -18,15 +25,70 @@ from trailbrake.sims.assetto.signals import PageSignalReader
 from trailbrake.sims.assetto.wire import acpmf
 from trailbrake.sims.assetto.wire.car_claim import CarClaim
 from trailbrake.sims.assetto.wire.car_sampler import CarSampler
-from trailbrake.sims.assetto.wire.car_settings import CarSettings
-from trailbrake.sims.assetto.wire.classic_reader import ClassicPageReader, await_session
+from trailbrake.sims.assetto.wire.classic_reader import ClassicPageReader, await_session, session_text, status_text
 from trailbrake.sims.assetto.wire.controls_encoder import ControlsEncoder, PaddleShifter, Teleporter
-from trailbrake.sims.assetto.wire.player_sampler import PLAYER, OtherCarReader
+from trailbrake.sims.assetto.wire.player_sampler import PLAYER, OtherCarReader, PlayerSampler
+from trailbrake.sims.assetto.wire.setting_buttons import (
+    ALL_RELEASED,
+    UNKNOWN_LEVELS,
+    ButtonPresser,
+    levels_from_pages,
+)
 from trailbrake.sims.assetto.wire.sim_state_writer import SimStateWriter
 from trailbrake.simulator_tools import Doors, Idle
-from trailbrake.state import CarState, Controls, Phase, Signal, SimCommand
+from trailbrake.state import CarState, Controls, Phase, Signal, SimCommand, settings_of
 from trailbrake.state.commands import MAX_EXTRA_SLEEP, MAX_TIME_SCALE, MIN_TIME_SCALE
 from trailbrake.transport.shm import SharedMemory
+
+_READ_STEPS = 11  # physics steps between reads of the levels; fewer than `setting_buttons` waits for an effect
+_NO_TARGETS = settings_of(Controls())
+
+
+class CarSettings:
+    """Chooses the buttons of one car.
+
+    Args:
+        reader: of the classic pages, which report the levels of the player's car.
+        index: number of the car.
+
+    Attributes:
+        buttons: to hold now.
+    """
+
+    def __init__(self, reader: ClassicPageReader, index: int) -> None:
+        self._reader, self._is_player = reader, index == PLAYER
+        self._presser = ButtonPresser()
+        self.buttons = ALL_RELEASED
+        self._levels, self._read_at = UNKNOWN_LEVELS, -_READ_STEPS
+
+    def update_buttons(self, controls: Controls, step: int, *, restarting: bool) -> None:
+        """Choose the buttons to hold at physics step `step`.
+
+        Args:
+            controls: with the targets of the settings; NaN for the car's own.
+            step: physics step.
+            restarting: whether a restart is requested. The car comes back with its own settings, and presses before
+                that are lost.
+        """
+        if restarting:
+            self._presser, self.buttons = ButtonPresser(), ALL_RELEASED
+            return
+        targets = settings_of(controls)
+        if targets != _NO_TARGETS or self._presser.is_changed:
+            self.buttons = self._presser.choose_buttons(targets, self._read_levels(step), step)
+
+    def release_buttons(self) -> None:
+        """Hold no button until the next `update_buttons`."""
+        self.buttons = ALL_RELEASED
+
+    def _read_levels(self, step: int) -> tuple[float, ...]:
+        """Return the levels that the game reports, NaN where it reports none."""
+        if self._is_player and not 0 <= step - self._read_at < _READ_STEPS:
+            self._read_at = step
+            physics, static = self._reader.read_physics(), self._reader.read_static()
+            self._levels = UNKNOWN_LEVELS if physics is None or static is None else levels_from_pages(physics, static)
+        return self._levels
+
 
 _RECREATE_S = 5.0  # the game ignores a controls page that was made too early in its life: make it again (section 4.6)
 
@@ -270,3 +332,99 @@ class Link:
             self._signals.close()
         self._classic.close()
         self._claim.release_lock()
+
+
+_MOST_EVENTS = 100  # kept
+
+
+class ObservingLink:
+    """Reads the player's car and sends nothing.
+
+    Args:
+        options: how long `open` waits for a session.
+        doors: folder of the pages; None = the public names.
+        idle: lets time pass while `open` waits and returns the new `now`.
+
+    Attributes:
+        counters: of samples.
+        session_events: changes of the session, as lines for the user; the reader removes them.
+        last_lap_time: s of the lap that ended at the newest sample, NaN without one; whether it counts is not shown.
+    """
+
+    SUPPLIES = spec.OBSERVED
+    ACCEPTS: frozenset[str] = frozenset()
+    period = 1.0 / spec.RATE_HZ
+
+    def __init__(self, options: spec.LiveOptions, *, doors: Doors = None, idle: Idle | None = None) -> None:
+        if options.car_index != PLAYER:
+            raise UsageError("the game's standard pages show car 0 alone", where=f"--car-index {options.car_index}",
+                             expected=str(PLAYER))  # fmt: skip
+        self.counters = LinkCounters()
+        self._options, self._idle = options, idle
+        memory = SharedMemory(doors)
+        self._folder = memory.folder
+        self._sampler = PlayerSampler(memory, self.counters)
+        self.session_events: deque[str] = deque(maxlen=_MOST_EVENTS)
+        self.last_lap_time = math.nan
+        self._status = self._session = -2  # none
+        self._completed_laps, self._limiter = 0, math.nan
+
+    def make_drawing(self, course: Course) -> PlanDrawing | None:
+        """Return what draws the plan in the game; None where the options want no drawing."""
+        return PlanDrawing(course) if self._options.draw else None
+
+    def open(self, now: float) -> None:
+        """Wait for a session that runs."""
+        if self._idle is None:
+            return
+        deadline = now + self._options.wait
+        now = await_session(self._sampler.reader, now, self._options.wait, self._idle)
+        while not self.has_new_sample():
+            if now >= deadline:
+                raise SimulatorError("no game writes its standard pages", where=f"{self._folder}/{acpmf.PHYSICS_NAME}",
+                                     expected=f"a session within {self._options.wait:g} s",
+                                     hint="start the game and a session, or `trailbrake serve assetto`")  # fmt: skip
+            now = self._idle()
+
+    def has_new_sample(self) -> bool:
+        """Return whether packet_id has moved since the last `read`."""
+        return self._sampler.has_new_sample()
+
+    def read(self, now: float) -> CarState:
+        """Return the newest sample."""
+        received, resyncs = self.counters.received, self.counters.resyncs
+        state = self._sampler.read_state(now)
+        if self.counters.resyncs != resyncs or not received:
+            self._limiter = self._sampler.reader.read_limiter()
+        state.max_engine_speed = self._limiter
+        if self.counters.resyncs != resyncs:
+            self.session_events.append("the session began anew")
+        if self.counters.received != received and self._sampler.graphics is not None:
+            self._follow_session(self._sampler.graphics)
+        return state
+
+    def _follow_session(self, graphics: acpmf.Graphics) -> None:
+        if (graphics.status, graphics.session) != (self._status, self._session):
+            self._status, self._session = graphics.status, graphics.session
+            self.session_events.append(f"{status_text(graphics.status)}, {session_text(graphics.session)}")
+        before, self._completed_laps = self._completed_laps, graphics.completed_laps
+        has_ended = graphics.completed_laps > before and graphics.i_last_time > 0
+        self.last_lap_time = graphics.i_last_time * 1e-3 if has_ended else math.nan
+
+    def write(self, controls: Controls) -> None:
+        """Send nothing."""
+
+    def send_command(self, command: SimCommand) -> None:
+        """Send nothing."""
+
+    def release(self) -> None:
+        """There is nothing to release."""
+
+    def close(self) -> None:
+        """Close the pages."""
+        self._sampler.close()
+
+
+def make_link(options: spec.LiveOptions, *, doors: Doors = None, idle: Idle | None = None) -> Link | ObservingLink:
+    """Return a link that takes a car, or one that watches the player's where the options say so."""
+    return Link(options, doors=doors, idle=idle) if options.take else ObservingLink(options, doors=doors, idle=idle)

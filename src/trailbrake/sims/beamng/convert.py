@@ -9,13 +9,17 @@ both directions assume:
 * `clutch` is 1 when the pedal is pressed.
 
 The wire carries no lap times, no contacts and no clock: `state_from_wire` derives the time from the message's id.
+
+BeamNG's axes <-> ISO 8855. World axes are the same (right-handed, z up); body vectors and the zero of yaw differ.
+
+Source: protocol page beamng-coupling, section 7.
 """
 
 import math
 from dataclasses import dataclass
 
 from trailbrake.cars.params import CarParams
-from trailbrake.sims.beamng.axes import beamng_from_iso, iso_from_beamng, yaw_from_wire, yaw_to_wire
+from trailbrake.frames import Vector
 from trailbrake.sims.beamng.codec import (
     NO_CUSTOM,
     CommandMessage,
@@ -27,7 +31,7 @@ from trailbrake.sims.beamng.codec import (
     finish_state,
 )
 from trailbrake.state import CarState, Controls, FourTorques, Phase, WheelState, WheelTorque
-from trailbrake.state.record_calls import compile_record_calls
+from trailbrake.state.fields import compile_record_calls
 from trailbrake.units import DEG, RPM
 
 NAN = math.nan
@@ -307,3 +311,30 @@ def _limit_torque(value: float, fallback: float) -> float:
 def _clamp(value: float, lower: float) -> float:
     """Return `value` limited to `lower`..1."""
     return lower if value < lower else 1.0 if value > 1.0 else value
+
+
+_QUARTER_TURN = 0.5 * math.pi  # rad: the wire's yaw is 0 when the car faces world -Y
+
+
+def iso_from_beamng(vector: Vector) -> Vector:
+    """Return a body vector of BeamNG (left, backward, up; right-handed) as (forward, left, up)."""
+    return (-vector[1], vector[0], vector[2])
+
+
+def beamng_from_iso(vector: Vector) -> Vector:
+    """Return a body vector (forward, left, up) as BeamNG's (left, backward, up): the inverse of `iso_from_beamng`."""
+    return (vector[1], -vector[0], vector[2])
+
+
+def yaw_from_wire(yaw: float) -> float:
+    """Return the wire's yaw (rad, from world -Y) as ISO 8855 yaw (rad, from world X), in [-pi, pi]."""
+    turned = yaw - _QUARTER_TURN
+    if -math.pi <= turned <= math.pi or not math.isfinite(turned):
+        return turned
+    return math.remainder(turned, 2.0 * math.pi)
+
+
+def yaw_to_wire(yaw: float) -> float:
+    """Return ISO 8855 yaw (rad, from world X) as the wire's yaw (rad, from world -Y), in (-pi, pi]."""
+    turned = yaw + _QUARTER_TURN
+    return turned - 2.0 * math.pi if turned > math.pi else turned

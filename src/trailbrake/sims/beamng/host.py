@@ -12,9 +12,16 @@ from typing import Any, NamedTuple
 
 from trailbrake.errors import SimulatorError
 from trailbrake.roles import RoadPlant
-from trailbrake.sims.beamng import convert, custom_values, spec
-from trailbrake.sims.beamng.coupling import CouplingSettings, DebugLog, VehicleCoupling, print_note
-from trailbrake.sims.beamng.custom_values import Electrics
+from trailbrake.sims.beamng import convert, spec
+from trailbrake.sims.beamng.coupling import (
+    CouplingSettings,
+    CustomValues,
+    DebugLog,
+    Electrics,
+    VehicleCoupling,
+    load_custom_values,
+    print_note,
+)
 from trailbrake.sims.beamng.message_format import MessageFormat, make_message_format
 from trailbrake.sims.beamng.timing import PHYSICS_STEP
 from trailbrake.sims.beamng.window import GameWindow, StrictWindow, Window
@@ -124,9 +131,9 @@ class Host:
         if self._doors is not None:
             publish_port(self._doors, spec.simulator_rendezvous_name(index), udp.port)
 
-    def _load_custom_values(self) -> custom_values.CustomValues | None:
+    def _load_custom_values(self) -> CustomValues | None:
         path = self._options.custom
-        return None if path is None else custom_values.load_custom_values(path, len(self._format.state_custom_names))
+        return None if path is None else load_custom_values(path, len(self._format.state_custom_names))
 
     def _open_debug_log(self, index: int) -> DebugLog | None:
         path = self._options.debug_file

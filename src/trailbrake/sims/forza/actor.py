@@ -12,7 +12,7 @@ from functools import partial
 from typing import Self
 
 from trailbrake.errors import UsageError, suggest_names
-from trailbrake.sims.forza.blind_stop import blind_stop_report
+from trailbrake.sims.forza.link import blind_stop_report
 from trailbrake.transport import pad_report
 from trailbrake.transport.pad import DEAD_MAN_S, Pad, PadBackend, open_pad_backend
 from trailbrake.transport.pad_report import NEUTRAL, PadButton, PadReport

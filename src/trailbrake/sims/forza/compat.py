@@ -11,7 +11,7 @@ from pathlib import Path
 from trailbrake.sims.forza import recorder_settings
 from trailbrake.sims.forza.recorder_settings import RecorderSettings
 from trailbrake.sims.forza.spec import AUTO
-from trailbrake.sims.forza.table_fields import DEFAULT_COLUMNS, TableCell, make_row_builder
+from trailbrake.sims.forza.tables import DEFAULT_COLUMNS, TableCell, make_row_builder
 from trailbrake.sims.forza.telemetry_stream import TelemetryStream
 from trailbrake.transport.udp import UdpSocket
 

@@ -16,7 +16,7 @@ from trailbrake.sims.forza.blocks import Dash, HorizonBlock, MotorsportBlock, Sl
 from trailbrake.sims.forza.codec import SLED_SUBSET_SIZE, TAIL, Packet, StateSubset
 from trailbrake.sims.forza.spec import SHIFTING
 from trailbrake.state import CarState, Controls, Phase, WheelState
-from trailbrake.state.record_calls import compile_record_calls
+from trailbrake.state.fields import compile_record_calls
 from trailbrake.transport import pad_report
 from trailbrake.transport.pad_report import PadButton, PadReport
 from trailbrake.units import FAHRENHEIT_PER_CELSIUS, FREEZING_F, PSI, RPM, fahrenheit_from_celsius

@@ -13,8 +13,7 @@ from trailbrake.errors import UsageError
 from trailbrake.sims.forza import codec
 from trailbrake.sims.forza.codec import Packet
 from trailbrake.sims.forza.raw import is_raw, read_raw
-from trailbrake.sims.forza.table_fields import UnknownField, find_unknown_fields
-from trailbrake.sims.forza.tables import TableReader, has_packet_columns
+from trailbrake.sims.forza.tables import TableReader, UnknownField, find_unknown_fields, has_packet_columns
 from trailbrake.sims.forza.telemetry_stream import PacketClock
 
 DEFAULT_ROW_RATE = 60.0  # 1/s, the rate that the games document

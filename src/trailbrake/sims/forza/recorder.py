@@ -22,8 +22,7 @@ from trailbrake.sims.forza.raw import RawWriter
 from trailbrake.sims.forza.recorder_settings import RecorderSettings
 from trailbrake.sims.forza.signals import LEARNING_SIGNALS, SIGNALS, PacketSignalReader
 from trailbrake.sims.forza.spec import AUTO, RecordOptions
-from trailbrake.sims.forza.table_fields import DEFAULT_COLUMNS, UnknownField, clear_fields, make_row_builder
-from trailbrake.sims.forza.tables import TableWriter
+from trailbrake.sims.forza.tables import DEFAULT_COLUMNS, TableWriter, UnknownField, clear_fields, make_row_builder
 from trailbrake.sims.forza.telemetry_stream import TelemetryStream
 from trailbrake.simulator_tools import RecorderTool
 from trailbrake.state import CarState

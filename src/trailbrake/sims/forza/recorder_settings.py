@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from trailbrake.errors import UsageError, suggest_names
-from trailbrake.sims.forza import table_fields
+from trailbrake.sims.forza import tables
 from trailbrake.sims.forza.codec import ALIASES, LENGTHS
 from trailbrake.sims.forza.spec import AUTO
 from trailbrake.user_files import parse_yaml, read_user_text
@@ -85,7 +85,7 @@ def _check_values(values: dict[Any, Any], where: str) -> dict[str, Any]:
         elif key == "parameter_list":
             if not isinstance(value, list | tuple):
                 raise UsageError("no list", where=at, expected="lines of - NAME", got=str(value))
-            known[key] = table_fields.check_columns(value, at)
+            known[key] = tables.check_columns(value, at)
     return known
 
 

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.errors import SimulatorError, UsageError
-from trailbrake.transport.capture.camera_option import CropBox
-from trailbrake.transport.capture.window_choice import ScreenWindow, choose_window
+from trailbrake.transport.capture.camera_option import CropBox, ScreenWindow, choose_window
 
 if sys.platform == "win32":
     import ctypes

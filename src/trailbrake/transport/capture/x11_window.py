@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.errors import SimulatorError, UsageError
-from trailbrake.transport.capture.camera_option import CropBox
-from trailbrake.transport.capture.window_choice import ScreenWindow, choose_window
+from trailbrake.transport.capture.camera_option import CropBox, ScreenWindow, choose_window
 
 _ALL_PLANES, _Z_PIXMAP, _VIEWABLE = 0xFFFFFFFF, 2, 2
 _NEW_SEGMENT = 0o1600  # IPC_CREAT, readable and writable by this user

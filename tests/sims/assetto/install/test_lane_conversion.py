@@ -12,8 +12,7 @@ from trailbrake.cars.car_library import load_car
 from trailbrake.errors import DataError
 from trailbrake.sims.assetto.install import lane_conversion
 from trailbrake.sims.assetto.install.fast_lane import EXTRA, POINT, FastLane, decode_fast_lane, encode_fast_lane
-from trailbrake.sims.assetto.install.lane_conversion import find_ground_height
-from trailbrake.sims.assetto.install.served_files import write_files
+from trailbrake.sims.assetto.install.lane_conversion import find_ground_height, write_files
 from trailbrake.sims.assetto.wire import acpmf
 from trailbrake.tracks.road import Road, RoadColumn
 from trailbrake.tracks.track import Track

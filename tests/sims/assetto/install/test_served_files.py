@@ -10,8 +10,7 @@ import pytest
 from trailbrake.cars.car_library import load_car
 from trailbrake.planning.course import Course
 from trailbrake.sims.assetto.install import content, fast_lane, ini, surfaces
-from trailbrake.sims.assetto.install.lane_conversion import track_from_lane
-from trailbrake.sims.assetto.install.served_files import LaneProgress, write_files
+from trailbrake.sims.assetto.install.lane_conversion import LaneProgress, track_from_lane, write_files
 from trailbrake.tracks.road import RoadColumn
 from trailbrake.tracks.track_library import load_track
 

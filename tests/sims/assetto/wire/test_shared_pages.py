@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trailbrake.sims.assetto import codec, spec
-from trailbrake.sims.assetto.wire.host_pages import HostPages
-from trailbrake.sims.assetto.wire.shared_pages import SharedPages
+from trailbrake.sims.assetto.wire.host_pages import HostPages, SharedPages
 from trailbrake.state.commands import MAX_TIME_SCALE, MIN_TIME_SCALE
 
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from trailbrake.sims.assetto.wire.trip_log import TripLog
+from trailbrake.sims.assetto.wire.car_condition import TripLog
 from trailbrake.state import CarState
 
 

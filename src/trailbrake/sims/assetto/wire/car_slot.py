@@ -12,9 +12,8 @@ from trailbrake.cars.params import CarParams
 from trailbrake.errors import SimulatorError, WireError
 from trailbrake.sims.assetto import codec, convert, spec
 from trailbrake.sims.assetto.wire.button_state import GearSelector, SettingCounters, unsupported_requests
-from trailbrake.sims.assetto.wire.car_condition import CarCondition
+from trailbrake.sims.assetto.wire.car_condition import CarCondition, TripLog
 from trailbrake.sims.assetto.wire.host_pages import HostPages
-from trailbrake.sims.assetto.wire.trip_log import TripLog
 from trailbrake.state import CarState, Controls, Pose, SimCommand
 from trailbrake.tracks.track import NEAR_TRACK
 from trailbrake.transport.shm import LockState, SharedPage

@@ -11,10 +11,9 @@ from trailbrake.sims.assetto import convert
 from trailbrake.sims.assetto.codec import CarData
 from trailbrake.sims.assetto.install import content
 from trailbrake.sims.assetto.wire import acpmf
-from trailbrake.sims.assetto.wire.car_condition import AIR_TEMPERATURE, full_boost
+from trailbrake.sims.assetto.wire.car_condition import AIR_TEMPERATURE, SECTORS, full_boost
 from trailbrake.sims.assetto.wire.car_slot import CarSlot
 from trailbrake.sims.assetto.wire.host_pages import HostPages
-from trailbrake.sims.assetto.wire.trip_log import SECTORS
 from trailbrake.transport.shm import SharedPage
 
 _NO_TIME = "-:--:---"
