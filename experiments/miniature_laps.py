@@ -13,9 +13,9 @@ import sys
 from functools import cache
 
 import numpy as np
+from miniature_drives import CountedDrive, drive_laps, launch_loss
 from numpy.typing import NDArray
 
-from trailbrake.bench.trend import CountedDrive, drive_laps, launch_loss
 from trailbrake.planning.quadratic_program import Bounds
 from trailbrake.planning.racing_line import Centreline, minimise_curvature
 from trailbrake.planning.spline import resample_path

@@ -41,7 +41,6 @@ WITHOUT_TARGET = {
     "bench/page.py": "the benchmark's own page",
     "bench/assetto.py": "pages of a host that the benchmark started",
     "bench/beamng.py": "messages of the benchmark's own host",
-    "bench/trend.py": "a picture that the benchmark made",
     "drivers/loading/fmu_export.py": "the archive that it has built itself",
     "train/clone_sweep.py": "policies of our own sweep, and trainings that it wrote for its own workers",
     "evaluate/cell_task.py": "cells that the evaluation wrote for its own workers",
