@@ -24,8 +24,8 @@ from trailbrake.sims.assetto.install.fast_lane import read_fast_lane
 from trailbrake.sims.assetto.install.file_edits import read_if_exists
 from trailbrake.sims.beamng.signal_contract import load_contract
 from trailbrake.sims.forza import raw
-from trailbrake.sims.forza.datagram_files import open_session
 from trailbrake.sims.forza.recorder_settings import load_settings
+from trailbrake.sims.forza.replay import open_session
 from trailbrake.tracks.track_library import load_track
 from trailbrake.user_files import open_replacement, parse_xml, write_whole
 from trailbrake.world.miniature.track_library import load_miniature_track

@@ -77,6 +77,28 @@ class CarStuckError(TrailbrakeError):
     """A car that its driver cannot bring back onto the road. Raised out of `act`, it ends the drive with its line."""
 
 
+class OsErrors:
+    """A block in which errors of the system become one of ours: `with OsErrors("cannot write the line", where=path):`.
+
+    Args:
+        what: what could not be done.
+        where: the file or folder.
+        kind: of the error that is raised; what the system says is its `got`.
+        hint: what to try.
+    """
+
+    def __init__(self, what: str, *, where: str, kind: "type[TrailbrakeError] | None" = None, hint: str = "") -> None:
+        self._what, self._where, self._kind, self._hint = what, where, kind or UsageError, hint
+
+    def __enter__(self) -> None:
+        """Begin the block."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """End it; raise the error of ours where it raised an OSError."""
+        if isinstance(error, OSError):
+            raise self._kind(self._what, where=self._where, got=describe_os_error(error), hint=self._hint) from error
+
+
 def suggest_names(name: str, known: "list[str] | tuple[str, ...]") -> str:
     """Return a hint for a misspelled `name`: the nearest known names, else all of them, "" where they fill a page."""
     import difflib

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from trailbrake.errors import DataError, UsageError, describe_os_error
+from trailbrake.errors import DataError, OsErrors, UsageError, describe_os_error
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -305,16 +305,11 @@ def write_whole(path: Path, data: bytes, what: str) -> None:
     Raises:
         UsageError: it cannot be written; the old file stays.
     """
-    try:
-        with open_replacement(path) as file:
-            file.write(data)
-    except OSError as error:
-        raise UsageError(f"cannot write {what}", where=str(path), got=describe_os_error(error)) from error
+    with OsErrors(f"cannot write {what}", where=str(path)), open_replacement(path) as file:
+        file.write(data)
 
 
 def make_folder(path: Path) -> None:
     """Make a folder and those above it, where they are not there; UsageError where that fails."""
-    try:
+    with OsErrors("cannot make the folder", where=str(path)):
         path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError("cannot make the folder", where=str(path), got=describe_os_error(error)) from error

@@ -71,8 +71,8 @@ from trailbrake.sims.assetto.wire import acpmf
 from trailbrake.sims.beamng.signal_contract import load_contract
 from trailbrake.sims.beamng.signal_format import SignalListFormat
 from trailbrake.sims.forza import raw
-from trailbrake.sims.forza.datagram_files import is_recorded_session, open_session
 from trailbrake.sims.forza.recorder_settings import load_settings
+from trailbrake.sims.forza.replay import is_recorded_session, open_session
 from trailbrake.sims.trend.link import Link as TrendLink
 from trailbrake.state import CarState
 from trailbrake.tracks.track_library import load_track

@@ -10,8 +10,7 @@ from trailbrake.errors import UsageError
 from trailbrake.state import Controls, SimCommand
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track_library import load_track
-from trailbrake.world.conditions import WorldConditions
-from trailbrake.world.grid import ROLLING_SPEED, find_place, parse_grid
+from trailbrake.world.conditions import ROLLING_SPEED, WorldConditions, find_place, parse_grid
 from trailbrake.world.plant import FORMATION_LEAST, FORMATION_MOST, PERIOD, World
 from trailbrake.world.row_layout import StateRow
 

@@ -21,7 +21,7 @@ from trailbrake.analysis.lap_traces import LapTraces, trace_laps
 from trailbrake.analysis.race_motion import RACE_FILES
 from trailbrake.analysis.race_report import render_race
 from trailbrake.analysis.reference_line import Array
-from trailbrake.errors import DataError, UsageError, describe_os_error
+from trailbrake.errors import DataError, OsErrors, UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.pages.rendering import REPORT_SCRIPTS, REPORT_STYLES, escape_script, render_page, render_table
 from trailbrake.record.recording_reader import SCAN_ROWS, Recording
@@ -110,11 +110,9 @@ def write_report(recording: str | Path | Recording, out: str | Path | None = Non
 
 def write_page(page: str, out: Path, what: str) -> None:
     """Write a page to `out`; its folder is made. UsageError if that fails; `what` it is, for the message."""
-    try:
+    with OsErrors(f"cannot write the {what}", where=str(out)):
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(page, encoding="utf-8", errors="backslashreplace", newline="\n")
-    except OSError as error:
-        raise UsageError(f"cannot write the {what}", where=str(out), got=describe_os_error(error)) from error
 
 
 def render_report(recording: Recording) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from trailbrake.config import logs_folder
 from trailbrake.driving.session_recording import record_session
-from trailbrake.errors import UsageError, describe_os_error
+from trailbrake.errors import OsErrors, UsageError
 from trailbrake.record.format import SUFFIX
 from trailbrake.record.lap_logs import describe_log, digest_file, is_lap_log, read_lap_log
 from trailbrake.record.recording_reader import Recording
@@ -69,13 +69,11 @@ def _open_session(simulator: AnySimulator, path: Path, rate: float, say: Callabl
         if tool is None or "rate" not in {field.name for field in fields(tool.options)}:
             raise UsageError(f"sessions of {simulator.name} have their own times", where="--rate")
         options = replace(tool.options(), rate=rate)
-    try:
+    with OsErrors("cannot write the cache", where=str(kept.parent)):
         kept.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=kept.parent) as folder:  # again each time: what it says is for the user
             found = record_session(simulator, options, source=path, out=Path(folder), say=say)
             os.replace(found["recording"], kept)
-    except OSError as error:
-        raise UsageError("cannot write the cache", where=str(kept.parent), got=describe_os_error(error)) from error
     opened = Recording.open(kept)
     opened.path = path
     return opened

@@ -18,7 +18,7 @@ from trailbrake.driving.session.driver_choice import check_driver_needs
 from trailbrake.driving.session.progress import ProgressListener, SilentListener
 from trailbrake.driving.session.resolved_drive import find_course
 from trailbrake.driving.spec import make_spec
-from trailbrake.errors import DataError, TrailbrakeError, UsageError, describe_os_error
+from trailbrake.errors import DataError, OsErrors, TrailbrakeError, UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.learning.identification.car_file_writer import format_car
 from trailbrake.learning.identification.drive_table import DriveTable, join_tables
@@ -239,10 +239,8 @@ def _write_results(file: PlannedFile, progress: LearningProgress, options: Learn
 
     out, (learned, car) = car_file_path(options), file
     car = replace_fields(car, name=safe_name(out.stem))
-    try:
+    with OsErrors("cannot write the car file", where=str(out)):
         out.write_text(format_car(learned, car), encoding="utf-8")
-    except OSError as error:
-        raise UsageError("cannot write the car file", where=str(out), got=describe_os_error(error)) from error
     report = write_car_report(
         out.with_suffix(".html"), join_tables(progress.tables), learned, car, [str(path) for path in progress.paths]
     )

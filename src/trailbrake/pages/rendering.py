@@ -6,7 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 
-from trailbrake.errors import UsageError, describe_os_error
+from trailbrake.errors import OsErrors
 
 THEME = "shared/theme.css"
 FRAME = "shared/frame.html"  # head, theme by the system's, and policy of pages without scripts of their own
@@ -70,11 +70,9 @@ def write_page_file(path: Path, page: str) -> Path:
     Raises:
         UsageError: it cannot be written.
     """
-    try:
+    with OsErrors("cannot write the page", where=str(path)):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(page, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise UsageError("cannot write the page", where=str(path), got=describe_os_error(error)) from error
     return path
 
 

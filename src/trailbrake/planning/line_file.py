@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from trailbrake.cars.params import CarParams
 from trailbrake.config import lines_folder
-from trailbrake.errors import DataError, UsageError, describe_os_error
+from trailbrake.errors import DataError, OsErrors
 from trailbrake.planning.course import Course
 from trailbrake.planning.racing_line import road_through
 from trailbrake.tracks.road import Road
@@ -65,11 +65,9 @@ def write_line(path: Path, line: LineFile) -> None:
     table = np.column_stack(list(line.columns.values()))
     rows = [",".join(f"{value:.8g}" for value in row) for row in table.tolist()]
     text = "\n".join([MARK + json.dumps(line.about), ",".join(line.columns), *rows]) + "\n"
-    try:
+    with OsErrors("cannot write the line", where=str(path)):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError("cannot write the line", where=str(path), got=describe_os_error(error)) from error
 
 
 def read_line(path: Path) -> LineFile:

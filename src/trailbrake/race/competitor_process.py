@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from trailbrake.errors import SimulatorError, UsageError, describe_os_error
+from trailbrake.errors import OsErrors, SimulatorError, UsageError, describe_os_error
 from trailbrake.race.entry_confinement import confine_program
 from trailbrake.race.plan import EntryLimits, RaceEntry
 from trailbrake.race.schedule import split_command
@@ -29,13 +29,13 @@ def find_port(entry: RaceEntry) -> int:
     with socket.socket() as probe:
         if os.name == "posix":  # a port whose last connection has just ended is free; elsewhere the option means more
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
+        with OsErrors(
+            f"port {entry.port} is taken",
+            where=f"entry {entry.name}",
+            kind=SimulatorError,
+            hint="stop the program that has it, or let the bot listen on {port}",
+        ):
             probe.bind((ADDRESS, entry.port))
-        except OSError as error:
-            raise SimulatorError(
-                f"port {entry.port} is taken", where=f"entry {entry.name}", got=describe_os_error(error),
-                hint="stop the program that has it, or let the bot listen on {port}",
-            ) from error  # fmt: skip
         port: int = probe.getsockname()[1]
         return port
 

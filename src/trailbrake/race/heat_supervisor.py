@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from trailbrake.driving.session.open_connection import make_private_folder
-from trailbrake.errors import DataError, TrailbrakeError, UsageError, describe_os_error
+from trailbrake.errors import DataError, OsErrors, TrailbrakeError
 from trailbrake.race.competitor_process import describe_exit, read_last_line
 from trailbrake.race.entry_confinement import confine_heat, find_excess
 from trailbrake.race.entry_result import EntryResult, lost_result
@@ -89,11 +89,9 @@ def supervise_heat(heat: Heat, folder: Path, out: Path, report: bool, stopped: C
     retired: dict[int, Retirement] = {}
     log = ""
     names = tuple(_recording_name(heat, entry.name) for entry in heat.grid)
-    try:
+    with OsErrors("cannot make the folder", where=str(out)):
         out.mkdir(parents=True, exist_ok=True)
         out = out.resolve()
-    except OSError as error:
-        raise UsageError("cannot make the folder", where=str(out), got=describe_os_error(error)) from error
     while True:
         with tempfile.TemporaryDirectory(prefix=".heat-", dir=out, ignore_cleanup_errors=True) as attempt:
             job = HeatJob(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from trailbrake.errors import SimulatorError, UsageError, describe_os_error
+from trailbrake.errors import OsErrors, SimulatorError
 from trailbrake.race.heat_supervisor import HeatOutcome, keep_file, keep_files, supervise_heat
 from trailbrake.race.schedule import Heat, rename_heat_files
 from trailbrake.tasks.sent_files import collect_files, place_files, rename_files, rename_files_in_pair
@@ -111,7 +111,7 @@ def store_return(returned: HeatReturn, out: Path) -> HeatOutcome:
     Raises:
         UsageError: they cannot be written.
     """
-    try:
+    with OsErrors("cannot write what came of a heat", where=str(out)):
         out.mkdir(parents=True, exist_ok=True)
         out = out.resolve()
         with tempfile.TemporaryDirectory(prefix=".heat-", dir=out) as folder:
@@ -120,6 +120,3 @@ def store_return(returned: HeatReturn, out: Path) -> HeatOutcome:
             results = [keep_files(result, Path(folder), out) for result in returned.outcome.results]
             log = returned.outcome.log
             return HeatOutcome(results, keep_file(Path(folder) / log, out / log) if log else "")
-    except OSError as error:
-        raise UsageError("cannot write what came of a heat", where=str(out),
-                         got=describe_os_error(error)) from error  # fmt: skip

@@ -9,7 +9,7 @@ from typing import TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.errors import DataError, UsageError, describe_os_error
+from trailbrake.errors import DataError, OsErrors
 from trailbrake.observe.path_curvature import path_curvature, path_radius, yaw_rate_from_positions
 from trailbrake.record.recording_reader import Recording
 from trailbrake.record.row_reader import RecordedColumns, RecordedRows
@@ -52,11 +52,8 @@ def export_csv(recording: Recording, out: str | Path | TextIO) -> int:
         if isinstance(out, io.TextIOWrapper):
             out.reconfigure(newline="")  # stdout on Windows would make \r\r\n of our line ends
         return _write_csv(recording, out)
-    try:
-        with open(out, "w", encoding="utf-8", newline="") as file:
-            return _write_csv(recording, file)
-    except OSError as error:
-        raise UsageError("cannot write the export", where=str(out), got=describe_os_error(error)) from error
+    with OsErrors("cannot write the export", where=str(out)), open(out, "w", encoding="utf-8", newline="") as file:
+        return _write_csv(recording, file)
 
 
 def _write_csv(recording: Recording, file: TextIO) -> int:

@@ -22,7 +22,7 @@ from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
-from trailbrake.errors import DataError, UsageError, describe_os_error
+from trailbrake.errors import DataError, OsErrors, UsageError, describe_os_error
 from trailbrake.record.format import PNG
 from trailbrake.record.recording_reader import Recording
 from trailbrake.units import MPH
@@ -92,24 +92,24 @@ def read_rows(folder: Path, skipped: SkippedRows) -> Iterator[DrivingLogRow]:
         UsageError: there is no such log, or it cannot be read.
     """
     log = folder / LOG_NAME
-    try:
-        with io.TextIOWrapper(open_user_file(log, "driving log"), "utf-8-sig", "replace", newline="") as file:
-            number = 0
-            while line := file.readline(_MAX_LINE):
-                number += 1
-                if len(line) == _MAX_LINE and not line.endswith("\n"):
-                    while line and not line.endswith("\n"):
-                        line = file.readline(_MAX_LINE)
-                    skipped.count_row("too long", number)
-                    continue
-                if not line.strip() or (number == 1 and line.lower().startswith("center,")):
-                    continue
-                try:
-                    yield _parse_row(line, folder)
-                except _UnusableRowError as reason:
-                    skipped.count_row(str(reason), number)
-    except OSError as error:
-        raise UsageError("cannot read the driving log", where=str(log), got=describe_os_error(error)) from error
+    with (
+        OsErrors("cannot read the driving log", where=str(log)),
+        io.TextIOWrapper(open_user_file(log, "driving log"), "utf-8-sig", "replace", newline="") as file,
+    ):
+        number = 0
+        while line := file.readline(_MAX_LINE):
+            number += 1
+            if len(line) == _MAX_LINE and not line.endswith("\n"):
+                while line and not line.endswith("\n"):
+                    line = file.readline(_MAX_LINE)
+                skipped.count_row("too long", number)
+                continue
+            if not line.strip() or (number == 1 and line.lower().startswith("center,")):
+                continue
+            try:
+                yield _parse_row(line, folder)
+            except _UnusableRowError as reason:
+                skipped.count_row(str(reason), number)
 
 
 def read_usable_rows(folder: Path, skipped: SkippedRows) -> Iterator[DrivingLogRow]:

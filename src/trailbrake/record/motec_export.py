@@ -15,7 +15,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.errors import DataError, UsageError, describe_os_error
+from trailbrake.errors import DataError, OsErrors, UsageError
 from trailbrake.record.recording_reader import Recording
 from trailbrake.record.run_frame import sample_evenly
 from trailbrake.units import DEG, KMH, RPM, G
@@ -87,11 +87,9 @@ def export_motec(recording: Recording, out: str | Path) -> int:
     driven = np.concatenate([[0.0], np.cumsum(np.nan_to_num(sampled["speed"][1:]) / RATE)])
     known.append(MotecChannel("Distance", "Dist", "m", "", 1.0))
     values.append(driven)
-    try:
+    with OsErrors("cannot write the export", where=str(out)):
         out.write_bytes(encode_log(recording.about, known, values))
         out.with_suffix(".ldx").write_text(_encode_laps(recording, float(at[0])), encoding="utf-8")
-    except OSError as error:
-        raise UsageError("cannot write the export", where=str(out), got=describe_os_error(error)) from error
     return len(at)
 
 

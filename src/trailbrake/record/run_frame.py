@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.config import recordings_folder
-from trailbrake.errors import UsageError, describe_os_error, suggest_names
+from trailbrake.errors import OsErrors, UsageError, suggest_names
 from trailbrake.observe.path_curvature import PathBend, path_radius
 from trailbrake.record.csv_files import COMMAND_PREFIX, DERIVED_NAMES, derive_curvature
 from trailbrake.record.recording_reader import Recording
@@ -132,13 +132,13 @@ def export_parquet(recording: Recording, out: str | Path) -> int:
     about = json.dumps(recording.about, ensure_ascii=False)
     schema = pyarrow.schema([(name, pyarrow.float64()) for name in names], metadata={"trailbrake": about})
     rows = 0
-    try:
-        with pyarrow.parquet.ParquetWriter(str(out), schema, compression="zstd") as writer:
-            for block in _iterate_blocks(recording):
-                writer.write_table(pyarrow.table(block, schema=schema))
-                rows += len(block["lap"])
-    except OSError as error:
-        raise UsageError("cannot write the export", where=str(out), got=describe_os_error(error)) from error
+    with (
+        OsErrors("cannot write the export", where=str(out)),
+        pyarrow.parquet.ParquetWriter(str(out), schema, compression="zstd") as writer,
+    ):
+        for block in _iterate_blocks(recording):
+            writer.write_table(pyarrow.table(block, schema=schema))
+            rows += len(block["lap"])
     return rows
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from trailbrake.errors import DataError, TrailbrakeError, UsageError, describe_os_error, suggest_names
+from trailbrake.errors import DataError, OsErrors, TrailbrakeError, UsageError, suggest_names
 from trailbrake.record.format import PART_KEY
 from trailbrake.record.recording_reader import Recording
 from trailbrake.user_files import read_user_file
@@ -263,10 +263,8 @@ def write_tags(recording: Path, tags: Iterable[str]) -> list[str]:
     """Replace the tags of a recording; return them. UsageError where they cannot be written."""
     kept = sorted({tag for text in tags if (tag := _shorten(text))})
     path = recording.with_suffix(".tags")
-    try:
+    with OsErrors("cannot write the tags", where=str(path)):
         path.write_text("".join(f"{tag}\n" for tag in kept), encoding="utf-8")
-    except OSError as error:
-        raise UsageError("cannot write the tags", where=str(path), got=describe_os_error(error)) from error
     return kept
 
 

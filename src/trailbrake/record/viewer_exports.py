@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from trailbrake.errors import DataError, UsageError, describe_os_error
+from trailbrake.errors import DataError, OsErrors, UsageError
 from trailbrake.record.recording_reader import Recording
 
 RERUN_COLUMNS = ("speed", "throttle", "brake", "steer", "gear", "engine_speed", "acceleration_x", "acceleration_y",
@@ -71,10 +71,8 @@ def export_foxglove_layout(out: str | Path) -> None:
     Raises:
         UsageError: `out` cannot be written.
     """
-    try:
+    with OsErrors("cannot write the layout", where=str(out)):
         Path(out).write_text(json.dumps(describe_foxglove_layout(), indent=2) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise UsageError("cannot write the layout", where=str(out), got=describe_os_error(error)) from error
 
 
 def describe_foxglove_layout() -> dict[str, Any]:

@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from trailbrake.errors import UsageError, describe_os_error
+from trailbrake.errors import OsErrors
 from trailbrake.user_files import is_regular_file, read_user_file
 
 MAX_FILE = 1 << 28  # bytes
@@ -57,12 +57,9 @@ def place_files(files: Mapping[str, bytes], folder: Path) -> dict[str, str]:
         if is_regular_file(here) and read_user_file(here, "file of a task", MAX_FILE) == data:
             continue
         placed = folder / hashlib.sha256(data).hexdigest()[:_DIGITS] / here.name
-        try:
+        with OsErrors("cannot write a file of the task", where=str(placed)):
             placed.parent.mkdir(parents=True, exist_ok=True)
             placed.write_bytes(data)
-        except OSError as error:
-            raise UsageError("cannot write a file of the task", where=str(placed),
-                             got=describe_os_error(error)) from error  # fmt: skip
         names[name] = str(placed)
     return names
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.errors import DataError, UsageError, describe_os_error
+from trailbrake.errors import DataError, OsErrors
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
 
@@ -46,10 +46,8 @@ def write_road(path: Path, road: Road) -> None:
     lines = [f"{MARK}, closed = {str(road.closed).lower()}, spacing_m = {road.spacing!r}", ",".join(COLUMNS)]
     table = road.table[:, list(COLUMNS.values())]
     lines += [",".join(f"{value:.{_DECIMALS}f}" for value in row) for row in table.tolist()]
-    try:
+    with OsErrors("cannot write the track", where=str(path)):
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise UsageError("cannot write the track", where=str(path), got=describe_os_error(error)) from error
 
 
 def is_road_file(data: bytes) -> bool:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from trailbrake.campaign.case_run import CaseStore, check_campaign, fingerprint_case
 from trailbrake.drivers.loading import gains
 from trailbrake.driving.run import INTERRUPTED
-from trailbrake.errors import UsageError, describe_os_error
+from trailbrake.errors import OsErrors, UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.simulator import AnySimulator
 from trailbrake.system import steady_clock
@@ -134,11 +134,9 @@ def _search_gains(
         raise KeyboardInterrupt
     best = search.build_gains(study.best_params)
     about = f"{options.driver} on {options.track}, {options.cars}, {options.sim}: {len(driven)} trials"
-    try:
+    with OsErrors("cannot write the gains", where=str(out)):
         text = gains.format_gains(search.name, best, f"{about}, {steady_clock.iso_timestamp()}")
         out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError("cannot write the gains", where=str(out), got=describe_os_error(error)) from error
     return {
         "driver": options.driver, "sim": options.sim, "track": options.track, "cars": options.cars.split(","),
         "trials": len(driven), "ended": INTERRUPTED if search.stopped else "done",

@@ -22,8 +22,7 @@ from trailbrake.state import CarState, Controls, Image, Pose, SimCommand, settin
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track import Track
 from trailbrake.world.batch import Batch, count_substeps, write_controls
-from trailbrake.world.conditions import GripSchedule, WorldConditions
-from trailbrake.world.grid import find_place, parse_grid
+from trailbrake.world.conditions import GripSchedule, WorldConditions, find_place, parse_grid
 from trailbrake.world.pinhole_camera import PinholeCamera
 from trailbrake.world.road_renderer import RoadRenderer
 from trailbrake.world.row_layout import StateRow

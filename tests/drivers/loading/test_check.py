@@ -6,8 +6,7 @@ import pytest
 
 from trailbrake import Controls, check_driver
 from trailbrake.cars.car_library import load_car
-from trailbrake.drivers.loading.check import RehearsableDriver
-from trailbrake.drivers.loading.course_probe import weaving_state
+from trailbrake.drivers.loading.check import RehearsableDriver, weaving_state
 from trailbrake.drivers.loading.driver_registry import driver_names, load_driver
 from trailbrake.planning.course import Course
 from trailbrake.tracks.track_library import load_track

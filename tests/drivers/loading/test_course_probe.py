@@ -7,7 +7,7 @@ import pytest
 
 from trailbrake import Controls, check_driver
 from trailbrake.cars.car_library import load_car
-from trailbrake.drivers.loading.course_probe import find_course_needs, make_partial_courses, weaving_state
+from trailbrake.drivers.loading.check import find_course_needs, make_partial_courses, weaving_state
 from trailbrake.drivers.loading.driver_registry import declared_course_needs, driver_names, load_driver
 from trailbrake.errors import DriverError, TrailbrakeError
 from trailbrake.planning.course import Course

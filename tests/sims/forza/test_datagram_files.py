@@ -4,8 +4,8 @@ import pytest
 
 from trailbrake.errors import DataError, UsageError
 from trailbrake.sims.forza.codec import decode_packet
-from trailbrake.sims.forza.datagram_files import is_recorded_session, open_session
 from trailbrake.sims.forza.raw import RawWriter
+from trailbrake.sims.forza.replay import is_recorded_session, open_session
 
 
 def test_a_table_s_times_are_those_of_the_packets_own_clock(tmp_path):

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.drivers.loading.course_probe import find_course_needs, weaving_state
+from trailbrake.drivers.loading.check import find_course_needs, weaving_state
 from trailbrake.drivers.loading.driver_registry import (
     declared_commands,
     declared_custom_values,

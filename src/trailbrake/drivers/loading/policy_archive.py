@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, TypeVar
 import numpy as np
 
 from trailbrake.control.network import NetworkLayer
-from trailbrake.errors import DataError, TrailbrakeError, UsageError, describe_os_error
+from trailbrake.errors import DataError, OsErrors, TrailbrakeError, UsageError, describe_os_error
 from trailbrake.user_files import open_replacement, open_user_file
 
 SUFFIX = ".npz"
@@ -91,10 +91,8 @@ def write_archive(path: Path, header: Header, layers: Sequence[NetworkLayer], ar
     content = {"header": np.array(json.dumps(header)), **arrays}
     for number, layer in enumerate(layers):
         content[f"weight{number}"], content[f"bias{number}"] = layer.weight, layer.bias
-    try:
+    with OsErrors("cannot write the policy", where=str(path)):
         write_arrays(path, content)
-    except OSError as error:
-        raise UsageError("cannot write the policy", where=str(path), got=describe_os_error(error)) from error
 
 
 def write_arrays(path: Path, content: Arrays) -> None:

@@ -6,8 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from trailbrake.control.vehicle.stability_control import StabilityControl
-from trailbrake.drivers.loading.check import RehearsableDriver
-from trailbrake.drivers.loading.course_probe import weaving_state
+from trailbrake.drivers.loading.check import RehearsableDriver, weaving_state
 from trailbrake.drivers.loading.driver_registry import (
     declared_commands,
     declared_course_needs,

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.config import logs_folder
-from trailbrake.errors import DataError, UsageError, describe_os_error
+from trailbrake.errors import DataError, OsErrors, UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.laps import LapRecord
 from trailbrake.record.csv_files import is_drive_table, read_csv_columns
@@ -128,12 +128,10 @@ def interpret_log(path: Path) -> InterpretedLog:
 
 def _convert_log(path: Path, kept: Path) -> None:
     columns, controls, laps, about = interpret_log(path)
-    try:
+    with OsErrors("cannot write the cache", where=str(kept.parent)):
         kept.parent.mkdir(parents=True, exist_ok=True)
         for old in sorted(kept.parent.glob("*.mcap"), key=lambda file: file.stat().st_mtime)[: -KEPT or None]:
             old.unlink(missing_ok=True)
-    except OSError as error:
-        raise UsageError("cannot write the cache", where=str(kept.parent), got=describe_os_error(error)) from error
     recorder = Recorder(kept.with_name(f"{kept.stem}.{os.getpid()}.part"), limits=ONE_FILE)
     recorder.start(about)
     rows = len(columns["time"])

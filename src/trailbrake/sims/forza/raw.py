@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.errors import DataError, UsageError, describe_os_error
+from trailbrake.errors import DataError, OsErrors, UsageError
 from trailbrake.sims.forza.blocks import Dash, HorizonBlock, MotorsportBlock, Sled, block_fields
 from trailbrake.sims.forza.codec import FORMATS
 from trailbrake.user_files import open_user_file, read_user_file
@@ -38,11 +38,9 @@ class RawWriter:
     """
 
     def __init__(self, path: Path) -> None:
-        try:
+        with OsErrors("cannot write the recording", where=str(path)):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file: BinaryIO = path.open("wb")
-        except OSError as error:
-            raise UsageError("cannot write the recording", where=str(path), got=describe_os_error(error)) from error
         self._file.write(MAGIC)
         self.count = 0
 
@@ -192,25 +190,25 @@ def read_columns(path: Path) -> dict[int, dict[str, NDArray[Any]]]:
         DataError: the file is not a raw recording.
     """
     found: dict[int, _ColumnBuffer] = {}
-    try:
-        with open_user_file(path, "recording") as file:
-            # Another program may still write to the file: read only what it holds now.
-            left = os.fstat(file.fileno()).st_size - len(MAGIC)
-            if file.read(len(MAGIC)) != MAGIC:
-                raise _not_a_recording_error(path)
-            data, held = bytearray(_CHUNK_BYTES), 0
-            while got := file.readinto(memoryview(data)[held:left]):
-                used, end = 0, held + got
-                for at, length, count in _split_runs(data, 0, end):
-                    size = _RECORD_HEADER.size + length
-                    if length in FORMATS:
-                        if length not in found:
-                            found[length] = _ColumnBuffer(length, (left - at) // size)
-                        found[length].append_records(data, at, count)
-                    used = at + count * size
-                held = end - used
-                data[:held] = data[used:end]
-                left -= used
-    except OSError as error:
-        raise DataError("cannot read the recording", where=str(path), got=describe_os_error(error)) from error
+    with (
+        OsErrors("cannot read the recording", where=str(path), kind=DataError),
+        open_user_file(path, "recording") as file,
+    ):
+        # Another program may still write to the file: read only what it holds now.
+        left = os.fstat(file.fileno()).st_size - len(MAGIC)
+        if file.read(len(MAGIC)) != MAGIC:
+            raise _not_a_recording_error(path)
+        data, held = bytearray(_CHUNK_BYTES), 0
+        while got := file.readinto(memoryview(data)[held:left]):
+            used, end = 0, held + got
+            for at, length, count in _split_runs(data, 0, end):
+                size = _RECORD_HEADER.size + length
+                if length in FORMATS:
+                    if length not in found:
+                        found[length] = _ColumnBuffer(length, (left - at) // size)
+                    found[length].append_records(data, at, count)
+                used = at + count * size
+            held = end - used
+            data[:held] = data[used:end]
+            left -= used
     return {length: columns.as_arrays() for length, columns in found.items()}

@@ -16,10 +16,10 @@ from typing import Any, Self
 from trailbrake.errors import UsageError
 from trailbrake.sims.forza import recorder_settings
 from trailbrake.sims.forza.codec import Packet
-from trailbrake.sims.forza.datagram_files import open_session
 from trailbrake.sims.forza.link import parse_forward
 from trailbrake.sims.forza.raw import RawWriter
 from trailbrake.sims.forza.recorder_settings import RecorderSettings
+from trailbrake.sims.forza.replay import open_session
 from trailbrake.sims.forza.signals import LEARNING_SIGNALS, SIGNALS, PacketSignalReader
 from trailbrake.sims.forza.spec import AUTO, RecordOptions
 from trailbrake.sims.forza.tables import DEFAULT_COLUMNS, TableWriter, UnknownField, clear_fields, make_row_builder

@@ -22,7 +22,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from trailbrake.errors import DataError, UsageError, describe_os_error, suggest_names
+from trailbrake.errors import DataError, OsErrors, UsageError, suggest_names
 from trailbrake.sims.forza import codec
 from trailbrake.sims.forza.blocks import Dash, HorizonBlock, MotorsportBlock, Sled, block_fields
 from trailbrake.sims.forza.codec import TAIL, Packet
@@ -183,12 +183,10 @@ class TableWriter:
     """
 
     def __init__(self, path: Path, keys: Sequence[str], form: str, append: bool = False) -> None:
-        try:
+        with OsErrors("cannot write the table", where=str(path)):
             path.parent.mkdir(parents=True, exist_ok=True)
             # newline "": no translation of line ends; else Windows would write CR CR LF in a CSV.
             self._file: TextIO = path.open("a" if append else "w", buffering=1, newline="", encoding="utf-8")
-        except OSError as error:
-            raise UsageError("cannot write the table", where=str(path), got=describe_os_error(error)) from error
         self._csv = csv.writer(self._file) if form == "csv" else None
         self.rows = 0
         if not append:

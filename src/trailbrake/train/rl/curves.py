@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.errors import DataError, UsageError, describe_os_error
+from trailbrake.errors import DataError, OsErrors
 from trailbrake.pages.rendering import THEME, escape_html, render_framed_page, render_table, write_page_file
 from trailbrake.pages.svg_chart import CHART_STYLE, ChartFrame, find_range
 from trailbrake.user_files import parse_json, read_user_text, write_whole
@@ -66,10 +66,8 @@ class CurveWriter:
         path = self._path = folder / FILE_NAME
         kept = [row for row in read_curves(path) if row["iteration"] <= iteration]
         write_whole(path, "".join(json.dumps(row) + "\n" for row in kept).encode(), "the curves")
-        try:
+        with OsErrors("cannot write the curves", where=str(path)):
             self._file = path.open("a", encoding="utf-8")
-        except OSError as error:
-            raise UsageError("cannot write the curves", where=str(path), got=describe_os_error(error)) from error
         self._events: Any = None
         try:
             from trailbrake.train.rl.event_file import EventFile

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from trailbrake.drivers.loading.race_policy import RacePolicy, write_race_policy
 from trailbrake.driving.run import INTERRUPTED
-from trailbrake.errors import DataError, UsageError, describe_os_error
+from trailbrake.errors import DataError, OsErrors, UsageError, describe_os_error
 from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
 from trailbrake.tasks.task_pool import open_team
@@ -280,8 +280,6 @@ def _prepare_folder(options: RlOptions, learner: PpoLearner) -> TrainingProgress
         return done
     if path.exists():
         raise UsageError("a training is there already", where=str(options.out), hint="--resume, or another --out")
-    try:
+    with OsErrors("cannot make the folder", where=str(options.out)):
         options.out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError("cannot make the folder", where=str(options.out), got=describe_os_error(error)) from error
     return TrainingProgress()
