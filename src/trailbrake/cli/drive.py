@@ -14,9 +14,9 @@ from trailbrake.car_contacts import CarContact
 from trailbrake.cli.drive_flags import DriveFlags, find_given
 from trailbrake.cli.output import (
     JsonFlag,
+    answer,
     format_camera,
     open_page,
-    print_json,
     print_notice,
     print_table,
 )
@@ -97,10 +97,7 @@ def report_drive(summary: dict[str, Any], *, is_endless: bool, json: bool) -> in
     from trailbrake.driving.run import INTERRUPTED
     from trailbrake.driving.session.car_session import GONE
 
-    if json:
-        print_json(summary)
-    else:
-        _print_summary(summary)
+    answer(summary, _print_summary, json=json)
     if summary["recording_error"]:
         print_notice(f"trailbrake: the recording ended early: {summary['recording_error']}")
     if summary["ended"] == "done":

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from trailbrake.analysis.lap_table import format_lap_time
-from trailbrake.cli.output import JsonFlag, OpenFlag, open_page, print_json, print_table
+from trailbrake.cli.output import JsonFlag, OpenFlag, answer, open_page, print_json, print_table
 from trailbrake.cli.terminal_progress import TaskProgress
 from trailbrake.evaluate.options import EvaluationOptions, EvaluationRunOptions
 
@@ -39,10 +39,7 @@ def evaluate(
             options or EvaluationOptions(), running or EvaluationRunOptions(), show.show_message, show.show_share
         )
     open_page(result["page"], open)
-    if json:
-        print_json(result)
-    else:
-        _print_result(result)
+    answer(result, _print_result, json=json)
     return int(any(row["outcome"] == "error" for row in result["cells"]))
 
 
@@ -59,18 +56,12 @@ def _evaluate_suite(
     if running.board:
         result = rank_suite_runs(name, running.board, running.out or default_folder())
         open_page(result["page"], open)
-        if json:
-            print_json(result)
-        else:
-            _print_suite(result)
+        answer(result, _print_suite, json=json)
         return 0
     with TaskProgress("evaluating", wanted=not json) as show:
         result = evaluate_suite(name, options, running, show.show_message, show.show_share)
     open_page(result["page"], open)
-    if json:
-        print_json(result)
-    else:
-        _print_suite(result)
+    answer(result, _print_suite, json=json)
     failed = any(row["outcome"] == "error" for row in result["cells"])
     return int(failed or (result["check"] is not None and not result["check"]["repeats"]))
 

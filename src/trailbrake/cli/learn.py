@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from trailbrake.analysis.lap_table import format_lap_time
-from trailbrake.cli.output import JsonFlag, OpenFlag, open_page, print_json, print_table
+from trailbrake.cli.output import JsonFlag, OpenFlag, answer, open_page, print_json, print_table
 from trailbrake.cli.terminal_progress import TerminalProgress
 from trailbrake.learning.options import LearnCarOptions, LearnOptions
 from trailbrake.simulator import AnySimulator
@@ -59,10 +59,7 @@ def _learn_track(simulator: AnySimulator, options: LearnOptions, live: object, *
     with TerminalProgress("mapping", wanted=not json) as show:
         _announce(show, options, f"{map_path(options.with_defaults()).resolve()}")
         result = map_road(simulator, options, live, show)
-    if json:
-        print_json(result)
-    else:
-        _print_track(result)
+    answer(result, _print_track, json=json)
 
 
 def _learn_car(simulator: AnySimulator, options: LearnCarOptions, live: object, *, json: bool) -> str:
@@ -71,10 +68,7 @@ def _learn_car(simulator: AnySimulator, options: LearnCarOptions, live: object, 
     with TerminalProgress("learning the car", wanted=not json) as show:
         _announce(show, options, f"{car_file_path(options.with_defaults()).resolve()} and its .html")
         result = learn_car_file(simulator, options.with_defaults(), live, show)
-    if json:
-        print_json(result)
-    else:
-        _print_car(result)
+    answer(result, _print_car, json=json)
     return str(result["report"])
 
 

@@ -6,7 +6,7 @@ import re
 import sys
 import textwrap
 import webbrowser
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -39,6 +39,14 @@ def _replace_nan(value: Any) -> Any:
 def print_json(value: Any) -> None:
     """Print `value` as one line of JSON on stdout."""
     print(json.dumps(_replace_nan(value)), flush=True)
+
+
+def answer(result: Any, show: Callable[[Any], None], *, json: bool) -> None:
+    """Print a verb's result: as one JSON object with --json, else as `show` prints it."""
+    if json:
+        print_json(result)
+    else:
+        show(result)
 
 
 def print_notice(text: str) -> None:

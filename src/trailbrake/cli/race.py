@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from trailbrake.analysis.lap_table import format_lap_time
-from trailbrake.cli.output import JsonFlag, OpenFlag, open_page, print_json, print_notice, print_table
+from trailbrake.cli.output import JsonFlag, OpenFlag, answer, open_page, print_json, print_notice, print_table
 from trailbrake.cli.runs import find_recording
 from trailbrake.cli.terminal_progress import TaskProgress
 from trailbrake.errors import UsageError
@@ -67,10 +67,7 @@ def race(
     with TaskProgress("racing", wanted=not json) as show:
         running = running or DayRunOptions()
         summary = run_day(plan, folder, running, show.show_message, show.show_share)
-    if json:
-        print_json(summary)
-    else:
-        _print_summary(summary)
+    answer(summary, _print_summary, json=json)
     for other in summary["differ"]:
         print_notice(f"trailbrake: race {other['race']}, {other['entry']}: not the result of before")
     return int(running.check and bool(summary["differ"]))

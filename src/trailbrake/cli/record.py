@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from trailbrake.cli.output import JsonFlag, format_camera, print_json, print_notice
+from trailbrake.cli.output import JsonFlag, answer, format_camera, print_json, print_notice
 from trailbrake.dashboard.options import WatchOptions
 from trailbrake.errors import UsageError, suggest_names
 from trailbrake.sims import registry
@@ -52,10 +52,7 @@ def build_record_command(simulator: AnySimulator, *, requested: bool) -> Callabl
             simulator, options, port=port, output=output, source=source, out=out, seconds=seconds, camera=camera,
             say=print_notice,
         )  # fmt: skip
-        if json:
-            print_json(result)
-        else:
-            _print_result(result)
+        answer(result, _print_result, json=json)
         if result["recording_error"]:
             print_notice(f"trailbrake: {result['recording_error']}")
         if result["link"]["received"] == 0:

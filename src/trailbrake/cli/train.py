@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from trailbrake.cli.output import JsonFlag, OpenFlag, open_page, print_json, print_notice, print_table
+from trailbrake.cli.output import JsonFlag, OpenFlag, answer, open_page, print_json, print_notice, print_table
 from trailbrake.cli.terminal_progress import TaskProgress
 from trailbrake.sims import registry
 from trailbrake.train.options import CloneOptions, CloneSweepOptions
@@ -56,10 +56,7 @@ def clone(
     with TaskProgress("learning", wanted=not json) as show:
         result = learn(list(folders), options or CloneOptions(), show.show_message, show.show_share)
     open_page(result["report"], open)
-    if json:
-        print_json(result)
-    else:
-        _print_result(result)
+    answer(result, _print_result, json=json)
     return 0 if result["ended"] == "done" else 130
 
 
@@ -92,10 +89,7 @@ def rl(*, options: Annotated[RlOptions | None, Parameter(name="*")] = None, json
 
     with TaskProgress("learning", wanted=not json) as show:
         result = train_policy(options or RlOptions(), show.show_message, show.show_share)
-    if json:
-        print_json(result)
-    else:
-        _print_laps(result)
+    answer(result, _print_laps, json=json)
     return 0 if result["ended"] == "done" else 130
 
 
@@ -131,10 +125,7 @@ def tune(*, options: Annotated[TuneOptions | None, Parameter(name="*")] = None, 
     options = options or TuneOptions()
     with TaskProgress("tuning", wanted=not json) as show:
         result = search(registry.find(options.sim), options, show.show_message, show.show_share)
-    if json:
-        print_json(result)
-    else:
-        _print_gains(result)
+    answer(result, _print_gains, json=json)
     return 0 if result["ended"] == "done" else 130
 
 
