@@ -116,40 +116,14 @@ def state_from_wire(subset: StateSubset, time: float = NAN, sequence: int = -1) 
     )  # fmt: skip
 
 
-@compile_record_calls
 def _state_from_sled(subset: StateSubset, time: float, sequence: int) -> CarState:
     """Return the CarState of a packet without a dash: no position, pedals, gear or laps."""
-    (
-        _, _, max_rpm, rpm, ax, ay, az, vx, vy, vz, wx, wy, wz, yaw, pitch, roll, spin_fl, spin_fr, spin_rl, spin_rr,
-        slip_fl, slip_fr, slip_rl, slip_rr,
-    ) = subset  # fmt: skip
-    return CarState(
-        time=time,
-        sequence=sequence,
-        age=NAN,
-        phase=DRIVING,
-        yaw=-yaw,
-        pitch=pitch,
-        roll=-roll,
-        speed=math.sqrt(vx * vx + vy * vy + vz * vz),
-        velocity_x=vz,
-        velocity_y=-vx,
-        velocity_z=vy,
-        acceleration_x=az,
-        acceleration_y=-ax,
-        acceleration_z=ay,
-        roll_rate=-wz,
-        pitch_rate=wx,
-        yaw_rate=-wy,
-        engine_speed=rpm * RPM,
-        max_engine_speed=max_rpm * RPM,
-        wheels=[
-            WheelState(angular_velocity=spin_fl, combined_slip=slip_fl),
-            WheelState(angular_velocity=spin_fr, combined_slip=slip_fr),
-            WheelState(angular_velocity=spin_rl, combined_slip=slip_rl),
-            WheelState(angular_velocity=spin_rr, combined_slip=slip_rr),
-        ],
-    )
+    vx, vy, vz = subset[7:10]
+    speed = math.sqrt(vx * vx + vy * vy + vz * vz)
+    dash = (NAN, NAN, NAN, speed, *[NAN] * 7, 0.0, *[NAN] * 5, SHIFTING, NAN, NAN)
+    state = state_from_wire((*subset, *dash), time, sequence)
+    state.y = state.steer = state.driving_line = NAN
+    return state
 
 
 class RaceStatus(NamedTuple):
