@@ -23,7 +23,7 @@ from trailbrake.analysis.corners import (
     title_corners,
 )
 from trailbrake.analysis.lap_location import CommonLine, LocatedLap, choose_line, locate_laps
-from trailbrake.analysis.reference_line import Array
+from trailbrake.arrays import Array
 from trailbrake.errors import DataError, UsageError
 from trailbrake.record.recording_reader import Recording
 

@@ -15,9 +15,8 @@ The numbers below are ours: the rules have none. Where a figure lies between its
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from trailbrake.arrays import Array
 
 WINDOW = 6.0  # s before a contact that are looked at
 BEND = 1.0 / 300.0  # 1/m, from which on a road bends

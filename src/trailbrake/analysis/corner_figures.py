@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from trailbrake.analysis.corners import Corner
 from trailbrake.analysis.lap_location import LocatedLap
-from trailbrake.analysis.reference_line import Array
+from trailbrake.arrays import Array
 
 BRAKE_ON = 0.05  # of the pedal
 DECELERATION_ON = 2.0  # m/s^2, where there is no pedal

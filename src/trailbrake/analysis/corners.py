@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from trailbrake.analysis.lap_location import CommonLine
-from trailbrake.analysis.reference_line import Array, ReferenceLine
+from trailbrake.analysis.reference_line import ReferenceLine
+from trailbrake.arrays import Array
 from trailbrake.tracks.track import Track
 from trailbrake.tracks.track_library import load_track, track_names
 

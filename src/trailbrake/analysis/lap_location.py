@@ -20,7 +20,8 @@ from trailbrake.analysis.lap_traces import (
     select_values,
     split_laps,
 )
-from trailbrake.analysis.reference_line import Array, ReferenceLine, driven_distance, make_line, project_points
+from trailbrake.analysis.reference_line import ReferenceLine, driven_distance, make_line, project_points
+from trailbrake.arrays import Array
 from trailbrake.errors import DataError
 from trailbrake.record.recording_reader import Recording
 from trailbrake.record.row_reader import RecordedColumns

@@ -11,7 +11,8 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.analysis.reference_line import Array, ReferenceLine, driven_distance, locate_points, make_line
+from trailbrake.analysis.reference_line import ReferenceLine, driven_distance, locate_points, make_line
+from trailbrake.arrays import Array
 from trailbrake.observe.path_curvature import path_curvature, yaw_rate_from_positions
 from trailbrake.record.recording_reader import Recording
 from trailbrake.record.row_reader import RecordedRows

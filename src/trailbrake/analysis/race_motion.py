@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trailbrake.analysis.reference_line import Array, ReferenceLine, make_line
+from trailbrake.analysis.reference_line import ReferenceLine, make_line
+from trailbrake.arrays import Array
 from trailbrake.cars.car_library import load_car
 from trailbrake.errors import DataError, TrailbrakeError
 from trailbrake.record.recording_reader import Recording, RoadMap

@@ -11,8 +11,9 @@ import numpy as np
 
 from trailbrake.analysis.lap_table import format_lap_time
 from trailbrake.analysis.race_motion import CarMotion, RecordedRace, open_race, read_race
-from trailbrake.analysis.reference_line import Array, project_points
+from trailbrake.analysis.reference_line import project_points
 from trailbrake.analysis.steward import judge_recordings
+from trailbrake.arrays import Array
 from trailbrake.errors import TrailbrakeError
 from trailbrake.laps import find_best_lap
 from trailbrake.pages.rendering import render_table

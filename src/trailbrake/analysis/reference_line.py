@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from trailbrake.arrays import Array
 
 LOOK_AHEAD = 40.0  # m beyond the distance driven since the last point
 _PROJECTION_STEPS = 6  # of Newton's method; it also walks to a neighbouring segment

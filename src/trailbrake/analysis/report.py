@@ -20,7 +20,7 @@ from trailbrake.analysis.lap_table import LapTable, compare_laps, format_lap_tim
 from trailbrake.analysis.lap_traces import LapTraces, trace_laps
 from trailbrake.analysis.race_motion import RACE_FILES
 from trailbrake.analysis.race_report import render_race
-from trailbrake.analysis.reference_line import Array
+from trailbrake.arrays import Array
 from trailbrake.errors import DataError, OsErrors, UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.pages.rendering import REPORT_SCRIPTS, REPORT_STYLES, escape_script, render_page, render_table

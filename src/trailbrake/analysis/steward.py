@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from trailbrake.analysis.conduct import WINDOW, CarTrack, ConductRoad, Verdict, judge_contact
 from trailbrake.analysis.race_motion import CarMotion, read_race
-from trailbrake.analysis.reference_line import Array, ReferenceLine, project_points
+from trailbrake.analysis.reference_line import ReferenceLine, project_points
+from trailbrake.arrays import Array
 from trailbrake.errors import UsageError
 from trailbrake.record.recording_reader import Recording, RoadMap
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.cars.axle_forces import (
     PlanningCar,
     max_lateral_force,
@@ -27,8 +28,6 @@ from trailbrake.cars.axle_forces import (
 from trailbrake.cars.params import CarParams
 from trailbrake.kernels import internal_jit, jit
 from trailbrake.units import G
-
-Array = NDArray[np.float64]
 
 SPEEDS = 32  # grid points over speed
 SHARES = 13  # grid points over lateral acceleration, as a share of the largest

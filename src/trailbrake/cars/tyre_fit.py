@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from trailbrake.arrays import Array
 
 COEFFICIENTS = 8  # n0 .. n3, d1 .. d4
 _ROUNDS, _PLAIN = 40, 8  # iterations of the fit, and those before the error is levelled

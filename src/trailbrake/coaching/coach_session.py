@@ -11,7 +11,7 @@ from trailbrake.analysis.corner_advice import PhaseLosses, advise_corner
 from trailbrake.analysis.corner_figures import CornerFigures, measure_corner
 from trailbrake.analysis.corners import Corner, title_corners
 from trailbrake.analysis.lap_location import LocatedLap
-from trailbrake.analysis.reference_line import Array
+from trailbrake.arrays import Array
 from trailbrake.coaching.corner_findings import (
     Habit,
     average_figures,

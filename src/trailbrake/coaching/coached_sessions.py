@@ -12,7 +12,8 @@ import numpy as np
 
 from trailbrake.analysis.comparison import DriveChoice, measure_zones
 from trailbrake.analysis.corners import Corner
-from trailbrake.analysis.reference_line import Array, ReferenceLine, locate_points
+from trailbrake.analysis.reference_line import ReferenceLine, locate_points
+from trailbrake.arrays import Array
 from trailbrake.campaign.case_run import CaseStore, fingerprint_case
 from trailbrake.coaching.coach_session import CoachReport
 from trailbrake.coaching.target_laps import TargetLaps, make_target_laps

@@ -15,7 +15,7 @@ from trailbrake.analysis.corner_advice import PhaseLosses, advise_corner
 from trailbrake.analysis.corner_figures import CornerFigures, measure_corner
 from trailbrake.analysis.corners import Corner
 from trailbrake.analysis.lap_location import LocatedLap
-from trailbrake.analysis.reference_line import Array
+from trailbrake.arrays import Array
 from trailbrake.coaching.outliers import find_large_variances, find_outliers, moderated_tail
 from trailbrake.coaching.pace_model import PaceModel
 

@@ -10,7 +10,7 @@ import numpy as np
 from trailbrake.analysis.comparison import DriveChoice
 from trailbrake.analysis.lap_location import CommonLine, LocatedLap, choose_line, locate_laps
 from trailbrake.analysis.lap_traces import split_laps
-from trailbrake.analysis.reference_line import Array
+from trailbrake.arrays import Array
 from trailbrake.errors import DataError
 
 MAX_LAPS = 60  # of one recording

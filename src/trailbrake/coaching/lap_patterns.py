@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from trailbrake.analysis.corner_figures import BRAKE_ON, lap_speed, measure_corner
 from trailbrake.analysis.corners import Corner
 from trailbrake.analysis.lap_location import LocatedLap
-from trailbrake.analysis.reference_line import Array
+from trailbrake.arrays import Array
 from trailbrake.coaching.corner_findings import LEAST_COST, USUAL_SPREAD, Habit, Kind
 from trailbrake.coaching.outliers import CONFIDENCE, fisher_tail, student_tail
 from trailbrake.coaching.pace_model import PaceModel, time_zones

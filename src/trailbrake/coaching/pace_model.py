@@ -14,7 +14,8 @@ import numpy as np
 from trailbrake.analysis.comparison import measure_zones
 from trailbrake.analysis.corners import Corner
 from trailbrake.analysis.lap_location import CommonLine, LocatedLap
-from trailbrake.analysis.reference_line import Array, locate_points
+from trailbrake.analysis.reference_line import locate_points
+from trailbrake.arrays import Array
 from trailbrake.cars.envelope import Envelope
 from trailbrake.cars.learned import Uncertainty
 from trailbrake.planning.course import GRIP_MARGIN, Course

@@ -7,7 +7,7 @@ import numpy as np
 
 from trailbrake.analysis.corners import Corner
 from trailbrake.analysis.lap_location import LocatedLap
-from trailbrake.analysis.reference_line import Array
+from trailbrake.arrays import Array
 from trailbrake.cars.params import CarParams
 from trailbrake.coaching.corner_findings import Habit
 from trailbrake.coaching.lap_patterns import FULL, find_full_throttle, gain_time, make_pattern, split_zones

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from trailbrake.analysis.reference_line import Array
+from trailbrake.arrays import Array
 from trailbrake.coaching.coach_session import CoachReport, CornerGap
 from trailbrake.coaching.corner_findings import LEAST_COST
 from trailbrake.coaching.ghost_laps import coach_folder

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float32]
+from trailbrake.arrays import Floats
+
 # Multiplications in one matrix product. OpenBLAS starts threads above 262 144. They speed such layers up little, and on
 # a busy processor each product waits for the slowest thread: 200 ms a picture instead of 3.
 _MAX_PRODUCT = 250_000

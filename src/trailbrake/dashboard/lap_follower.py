@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trailbrake.analysis.corners import find_corners
+from trailbrake.arrays import Array
 from trailbrake.laps import START_WINDOW, LapClock, LapRecord, Rewind
 from trailbrake.state import CarState, OtherCar
 from trailbrake.state.fields import quantity
@@ -21,7 +21,6 @@ from trailbrake.tracks.road import Road, RoadColumn
 
 MAX_SAMPLES = 60_000  # of one lap: half an hour
 _SAME_LAP_S = 0.5  # s between a lap's last sample and its time
-Array = NDArray[np.float64]
 
 GHOST_INDEX = 1000  # `OtherCar.index` of a ghost is this plus its lap's number: no car on a wire has such a number
 SAMPLE_COLUMNS = ("clock", "distance", "x", "y", "z", "yaw", "speed", "steering_wheel_angle")

@@ -7,8 +7,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.coaching.target_laps import STEP, TargetLaps, join_best_sections
 from trailbrake.dashboard.coach_choice import CoachChoice
 from trailbrake.dashboard.lap_follower import GHOST_INDEX, LapFollower, LapPace, LapPath, find_corner_spans
@@ -16,8 +16,6 @@ from trailbrake.laps import MOVING_SPEED, LapRecord
 from trailbrake.planning.spline import resample_path
 from trailbrake.state import CarState, OtherCar
 from trailbrake.tracks.road import Road
-
-Array = NDArray[np.float64]
 
 BATTLE_S, BATTLE_M = 1.0, 15.0  # at this speed, and at least, within which another car is near
 OTHER_ROAD_M, OTHER_ROAD_S = 40.0, 15.0  # from the road, and for how long driven, from which it is another one

@@ -14,8 +14,8 @@ from types import TracebackType
 from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import CarParams
 from trailbrake.dashboard import page_messages
@@ -38,7 +38,6 @@ from trailbrake.tracks.kerbs import KERB_HEIGHT
 from trailbrake.tracks.road import Road, RoadColumn
 
 RATE_HZ = 60.0  # samples for the page in a second
-Array = NDArray[np.float64]
 
 MAX_STATIONS = 3000  # along the road
 MIN_SPACING = 2.0  # m between them

@@ -9,8 +9,8 @@ from collections import OrderedDict
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.dashboard.lap_follower import SAMPLE_COLUMNS, LapPath
 from trailbrake.errors import DataError
 from trailbrake.observe.path_curvature import PathBend, find_path_bend
@@ -18,8 +18,6 @@ from trailbrake.record.recording_reader import Recording
 from trailbrake.record.row_reader import RecordedColumns
 from trailbrake.state.tables import CONTROL_COLUMNS, STATE_COLUMNS
 from trailbrake.tracks.road import Road
-
-Array = NDArray[np.float64]
 
 BLOCK_ROWS = 256
 KEPT_BLOCKS = 96  # of rows: some 40 MB

@@ -1,11 +1,12 @@
 """Drives by lanes and signs: keeps to the road, reads the signs over it, and takes the branch that they show."""
 
+from trailbrake.arrays import Array
 from trailbrake.control.minicar.free_space import LOCK, pedals_from_command
 from trailbrake.control.minicar.sign_memory import SignMemory, WrongWayCounter
 from trailbrake.control.minicar.wall_avoidance import WallAvoider
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
-from trailbrake.vision.camera import Array, Pixels, fit_picture
+from trailbrake.vision.camera import Pixels, fit_picture
 from trailbrake.vision.lanes import chevron_direction
 from trailbrake.vision.signs import find_sign_backs, hangs_over_road, read_signs
 from trailbrake.vision.walls import free_distance, obstacle_points

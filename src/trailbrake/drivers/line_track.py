@@ -13,8 +13,8 @@ import math
 from copy import copy
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.control.vehicle.drivetrain import GearRequester, LaunchClutch, upshift_speeds
 from trailbrake.control.vehicle.line_tracking import (
     DEFAULT_GAINS,
@@ -50,8 +50,6 @@ from trailbrake.planning.steering_learning import SteeringLearning, SteeringSamp
 from trailbrake.state import CarState, Controls
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.units import wrap_angle
-
-Array = NDArray[np.float64]
 
 START_GRIP = 1.0  # of the grip of the car's file: planned with until the tyres have shown less
 FIRST_FACTOR = 1.0 / GRIP_MARGIN  # on the planned grip in the first lap: no margin: laps learn it

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from trailbrake.arrays import Array, Ints, Rows
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import CarParams
 from trailbrake.env.map_frames import CarPlace
@@ -22,10 +23,6 @@ from trailbrake.observe.features import Feature
 from trailbrake.tracks.random_circuit import generate_circuit
 from trailbrake.tracks.track import Track
 from trailbrake.tracks.track_library import load_track
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.float32]
-Ints = NDArray[np.int64]
 
 
 class RaceBatch:

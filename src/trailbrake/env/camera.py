@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from trailbrake.arrays import Array, Bytes, Ints
 from trailbrake.errors import UsageError
 from trailbrake.observe.actions import ACTIONS, ActionClipper
 from trailbrake.world.miniature.camera import track_look as looks
@@ -25,10 +26,6 @@ from trailbrake.world.miniature.layout import HALF_WIDTH
 from trailbrake.world.miniature.parked_cars import place_parked_cars
 from trailbrake.world.miniature.track_library import load_miniature_track as load_track
 from trailbrake.world.pinhole_camera import PinholeCamera
-
-Array = NDArray[np.float64]
-Bytes = NDArray[np.uint8]
-Ints = NDArray[np.int64]
 
 ENDS = ("contact", "wrong_way")  # and "limit", the time limit
 CONTACT_REWARD = -1.0  # as much as a metre of progress

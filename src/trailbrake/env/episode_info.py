@@ -6,11 +6,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Ints
 from trailbrake.env.batch import LearnerBatch
 from trailbrake.env.options import RaceOptions
 from trailbrake.observe.features import Feature
-
-Ints = NDArray[np.int64]
 
 
 class MeasuredBatch(LearnerBatch, Protocol):

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from trailbrake.arrays import Array, Rows
 from trailbrake.env.batch import RaceBatch
 from trailbrake.env.catalogue import ENVIRONMENTS
 from trailbrake.env.episode_info import describe_end, measure_episodes
@@ -24,8 +25,6 @@ try:
 except ImportError as error:
     raise UsageError("gymnasium is missing", where="trailbrake.env.gym", hint='pip install "trailbrake[rl]"') from error
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.float32]
 Info: TypeAlias = dict[str, Any]
 _LINK_OPTIONS = ("sim", "live", "signals", "pace", "camera", "live_options", "brakes_at_end")  # of LinkRace
 

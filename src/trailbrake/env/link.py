@@ -10,8 +10,9 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from trailbrake.arrays import Array, Ints, Rows
 from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.parts.road_return import RoadReturn
 from trailbrake.driving.loop.drive_loop import STOPPING_LIMIT
@@ -32,10 +33,6 @@ from trailbrake.sims import registry
 from trailbrake.state import CarState, Controls, Pose, SimCommand
 from trailbrake.tracks.random_circuit import generate_circuit
 from trailbrake.tracks.track_library import load_track
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.float32]
-Ints = NDArray[np.int64]
 
 _REPAIR_S = 0.1  # s that the pits take to repair a car
 _SETTLE_S = 1.0  # s that a teleport may take

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
+from trailbrake.arrays import Array
+
 WIDTH, HEIGHT = 720, 480  # pixels
 VIEW = 480  # pixels of the square around the car
 SHOWN = 90.0  # m that this square shows
@@ -19,8 +21,6 @@ _CAR, _OTHER, _SLOW, _FAST = (255, 196, 0), (120, 170, 255), (222, 73, 60), (70,
 _FASTEST = 70.0  # m/s that the colour of speed ends at
 TRAIL_S, MOST_TRAIL = 3.0, 1000  # s, and pictures, of the path behind the car
 _MARGIN, _TOP = 16, 118  # pixels around the map of the whole road, and of the text above it
-
-Array = NDArray[np.float64]
 
 
 class CarPlace(NamedTuple):

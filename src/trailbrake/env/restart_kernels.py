@@ -10,8 +10,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array, Bytes, Ints
 from trailbrake.kernels import exact_inline_jit, jit
 from trailbrake.observe.derived_features import reset_car_features
 from trailbrake.observe.features import Feature
@@ -21,13 +21,9 @@ from trailbrake.world.car_scaling import ScalingLaws, scale_car_rows
 from trailbrake.world.kernel_arguments import CarBlocks
 from trailbrake.world.random_numbers import philox
 
-Ints = NDArray[np.int64]
-Bytes = NDArray[np.uint8]
-
 _STREAM = 8  # of `random_numbers`: the starts of episodes
 _PLACE, _CAR, _NOISE, _CANDIDATE = 0, 1, 2, 3  # what is drawn; candidates count on from there
 _SHARE = 1.0 / 16777216.0  # of the upper 24 bits of a word: exact in single precision, and less than 1
-Array = NDArray[np.float64]
 
 CANDIDATES = 8  # places to choose the one from that is farthest from the other cars
 

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array, Ints, Rows
 from trailbrake.cars.params import CarParams
 from trailbrake.env import step_kernels
 from trailbrake.env.options import RaceOptions
@@ -38,8 +38,6 @@ from trailbrake.world.row_layout import AxleRow, ControlRow, ParamRow
 
 MIN_BLOCKS = 16  # blocks of cars for which it pays to wake another thread
 
-Rows = NDArray[np.float32]
-Ints = NDArray[np.int64]
 
 # Controls that no action sets: NaN leaves the gear to the automatic, and the torques to powertrain and brakes.
 _UNSET_ROWS = (
@@ -51,7 +49,6 @@ _ZERO_ROWS = (
     ControlRow.STEER, ControlRow.THROTTLE, ControlRow.BRAKE, ControlRow.CLUTCH, ControlRow.HANDBRAKE, ControlRow.DRS,
     ControlRow.BOOST,
 )  # fmt: skip
-Array = NDArray[np.float64]
 
 MAX_LATERAL = 5.0  # m/s^2
 MAX_SPEED = 30.0  # m/s

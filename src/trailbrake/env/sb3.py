@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Rows
 from trailbrake.env.batch import RaceBatch
 from trailbrake.env.episode_info import describe_end, measure_episodes
 from trailbrake.env.gym import change_options, spaces_of
@@ -18,8 +19,6 @@ except ImportError as error:
     raise UsageError(
         "stable-baselines3 is missing", where="trailbrake.env.sb3", hint='pip install "trailbrake[rl]"'
     ) from error
-
-Rows = NDArray[np.float32]
 
 
 class RaceVecEnv(VecEnv):

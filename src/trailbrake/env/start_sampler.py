@@ -1,15 +1,13 @@
 """`StartSampler`: random start places of episodes, uniformly distributed over a road."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.env.options import Start
 from trailbrake.env.restart_kernels import CANDIDATES, StartRoom, find_gap, place_starts
 from trailbrake.laps import END_MARGIN
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
-
-Array = NDArray[np.float64]
 
 HALF_CAR = 1.2  # m, least distance from the centre of a car to the edge of the road
 MAX_LATERAL = 6.0  # m/s^2, limits the start speed in a bend

@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array, Ints, Rows
 from trailbrake.kernels import exact_inline_jit, jit, lane_jit
 from trailbrake.kernels.lane_blocks import LANES
 from trailbrake.observe.derived_features import derive_features, record_command
@@ -17,10 +17,6 @@ from trailbrake.world.integration import advance_blocks
 from trailbrake.world.kernel_arguments import CarBlocks, RoadTables, StepPlan
 from trailbrake.world.random_numbers import normal_from_word, philox
 from trailbrake.world.row_layout import ControlRow, ParamRow, StateRow, WorkRow
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.float32]
-Ints = NDArray[np.int64]
 
 _BLOCKS_AT_ONCE = 4  # blocks advanced before they are observed: they stay in the second-level cache
 _NOISE_STREAM = 7  # of `random_numbers`: the noise on observations

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.env.episode_info import describe_ends
 from trailbrake.errors import UsageError
 
@@ -17,7 +18,6 @@ except ImportError as error:
         "gymnasium is missing", where="trailbrake.env.vector_env", hint='pip install "trailbrake[rl]"'
     ) from error
 
-Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Info: TypeAlias = dict[str, Any]
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Rows
 from trailbrake.env.batch import RaceBatch
 from trailbrake.env.episode_info import describe_end, measure_episodes
 from trailbrake.env.gym import change_options, spaces_of
@@ -19,7 +20,6 @@ except ImportError as error:
         "pettingzoo is missing", where="trailbrake.env.zoo", hint='pip install "trailbrake[multi]"'
     ) from error
 
-Rows = NDArray[np.float32]
 
 _DEFAULT_PARTS = ("motion", "lane", "asked", "bends", "rivals")
 

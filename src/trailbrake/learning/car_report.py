@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.cars.envelope import GRIP_SPEED, compute_envelope, compute_figures
 from trailbrake.cars.params import CarParams, Tyre
 from trailbrake.cars.section import Section
@@ -34,7 +35,6 @@ from trailbrake.units import KMH, NORMAL_95, RPM, G
 MAX_POINTS = 1500  # of a chart
 OUTLIERS = (0.05, 0.95)  # quantiles, within which most points of a chart are
 NO_KEYS = {"brakes.force_over_mass": "m/s^2"}  # numbers of learned cars that no car file has
-Array = NDArray[np.float64]
 
 POINTS = "points"  # the style of a series that is no curve
 LEAST_ROWS = 20  # of the data of a plot

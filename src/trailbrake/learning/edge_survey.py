@@ -7,8 +7,8 @@ are paired at right angles to the middle.
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.errors import DataError
 from trailbrake.learning.road_survey import (
     CLOSING_DISTANCE,
@@ -24,8 +24,6 @@ from trailbrake.learning.road_survey import (
 )
 from trailbrake.planning.spline import resample_path
 from trailbrake.tracks.road import Road
-
-Array = NDArray[np.float64]
 
 HALF_CAR = 0.8  # m from the middle of a car to the outer side of its wheels
 PAIR_SHARE, PAIR_REACH = 0.06, 60.0  # of the road's length, and m: how far apart along both paths a pair may lie

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trailbrake.cars.params import CarParams
 from trailbrake.drivers.loading.driver_registry import load_driver
@@ -148,9 +147,6 @@ def drive_learned_laps(target: DriveTarget, plan: LapStage, progress: LearningPr
     ):  # no fault of the car: a lost wire, a driver that raised
         progress.listener.show_message(f"{plan.names[0]} broke off: {drive.reason}")
     return LapDrive(drive, fault)
-
-
-Array = NDArray[np.float64]
 
 
 def read_drive(path: Path, number: int, bounds: RoadBounds | None = None) -> DriveTable:

@@ -6,8 +6,8 @@ Learns a road and a car in one go: the map, the car on it, and laps with both.
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.drivers.survey import Driver as SurveyDriver
@@ -38,8 +38,6 @@ from trailbrake.tracks.geo_lines import MAX_BYTES, MAX_GAP, SUFFIXES, parse_geo_
 from trailbrake.tracks.geometry import choose_origin, project_places
 from trailbrake.tracks.track_library import load_track
 from trailbrake.user_files import read_user_file
-
-Array = NDArray[np.float64]
 
 SURVEY = "survey"
 AWAY_DISTANCE = 200.0  # m from its start after which a car that comes back has been round

@@ -14,12 +14,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.errors import DataError
 from trailbrake.planning.spline import resample_path
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
 
-Array = NDArray[np.float64]
 ComplexPath = NDArray[np.complex128]
 Numbers = TypeVar("Numbers", Array, ComplexPath)
 

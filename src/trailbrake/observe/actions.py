@@ -10,10 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array, Rows
 from trailbrake.errors import UsageError, suggest_names
-
-Rows = NDArray[np.float32]
-Array = NDArray[np.float64]
 
 OUTPUTS = 2  # of a policy
 

@@ -2,17 +2,12 @@
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
+from trailbrake.arrays import Array, Ints
 from trailbrake.kernels import exact_inline_jit, jit
 from trailbrake.laps import END_MARGIN
 from trailbrake.observe.features import Feature
 from trailbrake.tracks.frenet import RoadTable, bracket_rows
 from trailbrake.tracks.road_columns import RoadColumn
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SLOW_SPEED = 1.0  # m/s along the road; SLOW_TIME counts below
 START_MARGIN = 5.0  # m before the start of an open road, where an episode ends

@@ -6,13 +6,9 @@ far it is from that now (front or rear slide), and the last steps (delays show t
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
+from trailbrake.arrays import Array
 from trailbrake.kernels import internal_jit, jit
 from trailbrake.observe.features import Feature
-
-Array = NDArray[np.float64]
 
 BANDS = 3  # of speed
 MIDDLE_SPEED, HIGH_SPEED = 25.0, 45.0  # m/s, where the second and the third band begin

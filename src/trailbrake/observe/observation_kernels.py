@@ -3,18 +3,12 @@
 import math
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from trailbrake.arrays import Array, Ints, Rows
 from trailbrake.kernels import jit
 from trailbrake.observe.features import Feature
 from trailbrake.observe.parts import MAX_SCALED
 from trailbrake.tracks.frenet import RoadTable
 from trailbrake.tracks.road_columns import RoadColumn
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.float32]
-Ints = NDArray[np.int64]
 
 CURVATURE_TERM = -1  # in place of a row of `Feature`: curvature of the centreline at a distance ahead
 RELATIVE_SPEED_SCALE = 20.0  # m/s, for the velocity of another car relative to the own car

@@ -4,11 +4,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.state.fields import quantity
-
-Array = NDArray[np.float64]
 
 MIN_SPEED = 1.0  # m/s; below it yaw rate over speed is no measure of the path
 STRAIGHT_RADIUS = 10_000.0  # m; a path with a larger radius is straight

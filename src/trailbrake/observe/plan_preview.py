@@ -3,18 +3,13 @@
 import math
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from trailbrake.arrays import Array, Rows
 from trailbrake.kernels import internal_jit, jit
 from trailbrake.observe.features import Feature
 from trailbrake.observe.parts import NUMBERS_AHEAD
 from trailbrake.tracks.frenet import RoadTable, bracket_rows, centreline_point, column_at
 from trailbrake.tracks.road import RoadPlan
 from trailbrake.tracks.road_columns import RoadColumn
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.float32]
 
 LEAST_SPEED = 10.0  # m/s, of a car that looks ahead by time: a standing car sees something too
 OFFSET_SCALE, HEADING_SCALE, CURVATURE_SCALE, SPEED_SCALE = 3.0, 0.2, 0.05, 10.0  # m, rad, 1/m, m/s

@@ -3,16 +3,11 @@
 import math
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from trailbrake.arrays import Array, Rows
 from trailbrake.kernels import exact_inline_jit, jit
 from trailbrake.observe.features import Feature
 from trailbrake.tracks.frenet import RoadTable, bracket_rows, centreline_point, column_at
 from trailbrake.tracks.road_columns import RoadColumn
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.float32]
 
 
 class BodyFrame(NamedTuple):

@@ -5,6 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array, Rows
 from trailbrake.cars.params import CarParams
 from trailbrake.errors import UsageError
 from trailbrake.observe.derived_features import derive_features, record_command, reset_features
@@ -16,9 +17,6 @@ from trailbrake.state import CarState, Controls
 from trailbrake.tracks.road import Road, RoadPlan
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.units import RPM, G
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.float32]
 
 MAX_OTHER_CARS = 63  # of one state that are observed
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array, Rows
 from trailbrake.errors import UsageError
 from trailbrake.observe.actions import ActionSpec, find_action
 from trailbrake.observe.features import REMEMBERED, REPEATS, Feature
@@ -35,8 +35,6 @@ from trailbrake.observe.road_preview import EdgesPreview, write_edges
 from trailbrake.state.car_state import WHEEL_NAMES
 from trailbrake.tracks.road import Road, RoadPlan
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.float32]
 Item = TypeVar("Item")
 
 

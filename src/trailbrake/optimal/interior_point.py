@@ -4,14 +4,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.optimal.stage import COARSE, FINE, Rounding, build_stage
 from trailbrake.optimal.transcription import Mesh, Programme, build_programme, scale_unknowns
 from trailbrake.optimal.vehicle_model import VehicleModel, import_casadi
 from trailbrake.units import G
-
-Array = NDArray[np.float64]
 
 MAX_ITERATIONS = 250
 MIN_SPEED = 2.0  # m/s: the road's arc length is no measure of time at rest

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.pages.rendering import (
     REPORT_SCRIPTS,
     REPORT_STYLES,
@@ -20,8 +20,6 @@ from trailbrake.pages.rendering import (
 from trailbrake.planning.course import Course
 from trailbrake.planning.line_file import LineFile
 from trailbrake.tracks.track import Track
-
-Array = NDArray[np.float64]
 
 STEP = 1.0  # m between points of the charts
 MAX_POINTS = 12_000

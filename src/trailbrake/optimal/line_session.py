@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import CarParams
 from trailbrake.errors import DataError, UsageError
@@ -35,7 +35,6 @@ MAX_MARGIN = 5.0  # m
 
 STRETCH = 50.0  # m of road whose sensitivities are added up
 RANKED = 5  # stretches that are named
-Array = NDArray[np.float64]
 
 
 def stage_lengths(s: Array, closed: bool, length: float) -> Array:

@@ -7,16 +7,14 @@ import math
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.optimal.stage import StageParameter
 from trailbrake.optimal.transcription import Mesh
 from trailbrake.optimal.vehicle_model import VehicleModel
 from trailbrake.planning.path_room import PathRoom, find_path_bounds
 from trailbrake.tracks.road import Road, RoadColumn
 from trailbrake.units import G
-
-Array = NDArray[np.float64]
 
 TIME_SHARE = 0.7  # of the intervals' measure; the rest is distance
 # Curvature (1/m) of the road above which intervals are shorter, in proportion: the trapezoidal rule sees the direction

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.errors import DataError
 from trailbrake.optimal.interior_point import LEVELS, Level, MeshSolution, solve_mesh
 from trailbrake.optimal.mesh import guess_motion, mesh_road
@@ -19,8 +19,6 @@ from trailbrake.planning.path_room import PathRoom
 from trailbrake.planning.racing_line import plan_racing_line
 from trailbrake.tracks.road import Road
 from trailbrake.units import G
-
-Array = NDArray[np.float64]
 
 MIN_STEP, MAX_STEP = 1.0, 15.0
 MIN_PACE_SPEED = 5.0  # m/s, below which intervals get no shorter

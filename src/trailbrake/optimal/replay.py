@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.optimal.interior_point import MeshSolution
 from trailbrake.optimal.stage import (
     BALANCES,
@@ -33,8 +33,6 @@ from trailbrake.optimal.transcription import Mesh
 from trailbrake.optimal.vehicle_model import AxleParameters, VehicleModel, import_casadi
 from trailbrake.tracks.road import Road, RoadColumn
 from trailbrake.units import G
-
-Array = NDArray[np.float64]
 
 INPUT_COUNT = 2  # steer and pedal
 STATE_COSTS = np.array([1.0, 1.0, 1.0, 0.3, 0.3])  # per metre, of the squared scaled states

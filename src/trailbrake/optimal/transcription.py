@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.optimal.stage import BALANCES, SCALES, STATE_COUNT, UNKNOWN_COUNT, UNKNOWNS, StageExpressions
 from trailbrake.optimal.vehicle_model import import_casadi
-
-Array = NDArray[np.float64]
 
 SMOOTHED = ("steer", "pedal")  # controls whose changes cost a little: without it they ring from stage to stage
 

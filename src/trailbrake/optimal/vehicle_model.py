@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.cars.axle_forces import LoadParameters, load_parameters
 from trailbrake.cars.envelope import full_throttle_force
 from trailbrake.cars.params import CarParams, Differential, Tyre
@@ -19,7 +19,6 @@ from trailbrake.cars.tyre_params import TyreLaw
 from trailbrake.errors import UsageError
 from trailbrake.planning.path_room import PathRoom
 
-Array = NDArray[np.float64]
 Expression = Any  # a CasADi SX expression, or a number
 
 LAUNCH_SPEED = 6.0  # m/s, below it the drive limit is that at this speed: grip limits a launch

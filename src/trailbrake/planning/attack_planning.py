@@ -8,8 +8,8 @@ pass begins. Such places are found by planning the pass from each place ahead, w
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.kernels import jit
 from trailbrake.planning.race_lattice import (
     LINE,
@@ -31,8 +31,6 @@ from trailbrake.planning.rival_tracking import (
     RivalColumn,
     find_follow_gap,
 )
-
-Array = NDArray[np.float64]
 
 LONG_STEPS = 211  # rows of the prediction: the way to the place, and the pass
 PLACE_POINTS = 6  # points of a path from one place to the next

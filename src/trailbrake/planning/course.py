@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.cars.envelope import Envelope, compute_envelope
 from trailbrake.cars.params import CarParams
 from trailbrake.errors import UsageError
@@ -28,7 +29,6 @@ from trailbrake.tracks.track import Track
 LENGTH_WEIGHTS = (0.0, 1e-4, 1e-3)  # 1/m^2: from least curvature to shorter; the line with the quickest profile is used
 GRIP_MARGIN = 0.97  # share of the car's steady limits that a profile uses; the rest is for corrections
 MOST_KEPT = 16  # plans of a kind in memory, half a MB each
-Array = NDArray[np.float64]
 Plan = TypeVar("Plan")
 _lines: dict[bytes, Road] = {}
 _handlings: dict[bytes, Handling] = {}

@@ -8,11 +8,9 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.errors import DataError
-
-Array = NDArray[np.float64]
 
 STATION = 4.0  # m between stations
 STEP = 0.5  # m that a lap with a blow moves the line

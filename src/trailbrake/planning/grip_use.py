@@ -11,8 +11,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.cars.axle_forces import PlanningCar, wheel_loads
 from trailbrake.cars.envelope import Envelope
 from trailbrake.cars.tyre import combined_slip_force, value_at_load
@@ -26,8 +26,6 @@ from trailbrake.planning.speed_profile import (
 )
 from trailbrake.tracks.road import Road
 from trailbrake.units import G
-
-Array = NDArray[np.float64]
 
 LEAST_NEED = 0.85  # of the envelope, below which a place does not say how much grip there is
 CORNERING_SHARE = 0.5  # of the slip across both axles, up to which slip along the wheels leaves a measure of friction

@@ -11,8 +11,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.cars.axle_forces import PlanningCar, planning_car, required_slip_angle, wheel_loads
 from trailbrake.cars.envelope import Envelope, running_resistance
 from trailbrake.cars.params import CarParams
@@ -25,8 +25,6 @@ from trailbrake.planning.speed_profile import (
 )
 from trailbrake.tracks.frenet import RoadTable, bracket_rows, column_at
 from trailbrake.tracks.road_columns import RoadColumn
-
-Array = NDArray[np.float64]
 
 PEDAL_USES = 13  # grid points over the use of the pedals: -1 all braking beside the bend, 0 none, 1 all drive
 TIME_STEP = 0.05  # s, ahead and behind: the interval of the path's rates of change

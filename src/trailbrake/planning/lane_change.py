@@ -10,14 +10,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.cars.params import CarParams
 from trailbrake.planning.quadratic_program import Bounds, CyclicMatrix, solve_box_qp
 from trailbrake.planning.spline import resample_path
 from trailbrake.tracks.road import Road, RoadColumn
-
-Array = NDArray[np.float64]
 
 LANE_OFFSET = 3.5  # m, ISO 3888-1
 STATION_SPACING = 1.0  # m between the offsets that are optimised

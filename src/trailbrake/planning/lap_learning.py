@@ -13,15 +13,13 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.errors import DataError
 from trailbrake.json_types import JsonObject
 from trailbrake.planning.edge_learning import MOST_SHIFT
 from trailbrake.planning.section_trials import TRUST_SHRINKAGE, SectionLap, SectionTrials
 from trailbrake.planning.steering_learning import MOST_CORRECTION
-
-Array = NDArray[np.float64]
 
 STATION = 10.0  # m between stations
 SLIP_GAIN = 0.15  # of the factor, per slip beyond the target

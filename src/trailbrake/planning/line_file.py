@@ -19,6 +19,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.cars.params import CarParams
 from trailbrake.config import lines_folder
 from trailbrake.errors import DataError, OsErrors
@@ -28,8 +29,6 @@ from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track import Track
 from trailbrake.user_files import parse_json, read_user_text
-
-Array = NDArray[np.float64]
 
 MARK = "# trailbrake line "
 PLACE_TOLERANCE = 0.1  # m between a row's x, y and its s and offset on the road

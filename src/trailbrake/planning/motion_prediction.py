@@ -8,14 +8,10 @@ were no delay (Smith, "Closer control of loops with dead time", Chemical Enginee
 import math
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from trailbrake.arrays import Array
 from trailbrake.cars.axle_forces import PlanningCar, wheel_loads
 from trailbrake.cars.tyre import combined_slip_force
 from trailbrake.kernels import internal_jit, jit
-
-Array = NDArray[np.float64]
 
 STEP = 0.005  # s, at most, of the integration: a tenth of the time in which a quick car answers its steering
 LEAST_SPEED = 5.0  # m/s, below which a car is taken to turn on as it does: its slips are not known well

@@ -6,14 +6,12 @@ within the edges.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.planning.path_room import PathRoom, find_path_bounds
 from trailbrake.planning.quadratic_program import Bounds, CyclicMatrix, solve_box_qp
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
-
-Array = NDArray[np.float64]
 
 LANES = (-9.0, -4.5, -3.2, -2.2, -1.2, 1.2, 2.2, 3.2, 4.5, 9.0)  # m left of the line, the last along the edges
 REACH = 25.0  # m, over which a lane approaches its distance from the line

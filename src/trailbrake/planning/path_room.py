@@ -10,13 +10,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.planning.path_margins import EDGE_MARGIN
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
-
-Array = NDArray[np.float64]
 
 KERB_SHYNESS = 0.2  # m, that a car keeps outside of a line whose inner wheels are on a kerb: it shakes them
 KERB_SMOOTHING = 12.0  # m along the line, standard deviation

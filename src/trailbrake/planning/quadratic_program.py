@@ -7,11 +7,9 @@ Wright, Numerical Optimization, 2nd ed., chapter 16.6); every Newton step is one
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.kernels import jit
-
-Array = NDArray[np.float64]
 
 MAX_NEWTON_STEPS = 60  # Newton steps at most; 15 to 25 are usual
 

@@ -12,8 +12,8 @@ to turn in, then over less: otherwise the lap time hangs on single places, and t
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.cars.envelope import Envelope
 from trailbrake.kernels import jit
 from trailbrake.planning.path_room import PathRoom
@@ -40,7 +40,6 @@ HOLD_UP, HOLD_DOWN, MOST_TRIES = 4.0, 3.0, 7
 SPEED_STEP = 1e-3  # m/s, of differences
 CURVATURE_STEP = (1e-5, 1e-3)  # 1/m and share, of differences: the larger one
 REST_SPEED = 0.5  # m/s, at the start of an open road
-Array = NDArray[np.float64]
 
 
 class _PathTime(NamedTuple):

@@ -11,8 +11,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.cars.envelope import Envelope
 from trailbrake.kernels import internal_jit, jit
 from trailbrake.planning.passing_lanes import build_lanes
@@ -28,8 +28,6 @@ from trailbrake.planning.speed_profile import (
 from trailbrake.tracks.frenet import RoadTable
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
-
-Array = NDArray[np.float64]
 
 DRIVEN, LINE = 0, 1  # rows of `RaceRoad.paths`
 STRIDE = 4  # rows of the line from one point of a path to the next

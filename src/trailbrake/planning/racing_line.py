@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.planning.path_room import PathRoom, find_path_bounds
 from trailbrake.planning.quadratic_program import Bounds, CyclicMatrix, solve_box_qp
 from trailbrake.planning.spline import resample_path
@@ -23,7 +23,6 @@ STATION_SPACING = 2.5  # m between the offsets that are optimised
 ROW_SPACING = 1.0  # m between the rows of the line
 WALL_MARGIN = 0.4  # m, added where a wall is at the edge: a car's corners swing out in a tight bend and in a slide
 NO_RUNOFF = 1.0  # m from edge to wall below which the wall counts as standing at the edge
-Array = NDArray[np.float64]
 
 MAX_ITERATIONS = 12  # linearisations at most
 OFFSET_TOLERANCE = 0.02  # m, the largest change of an offset at which to stop

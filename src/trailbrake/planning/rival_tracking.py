@@ -13,15 +13,13 @@ from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.kernels import internal_jit, jit
 from trailbrake.state import OtherCar
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.units import wrap_angle
-
-Array = NDArray[np.float64]
 
 HORIZON = 9.0  # s of the prediction
 STEP = 0.1  # s between its rows

@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.cars.envelope import Envelope
 from trailbrake.kernels import internal_jit, jit
 from trailbrake.units import G
-
-Array = NDArray[np.float64]
 
 TRAIL_BRAKING_RESERVE = (
     0.12  # share of the braking limit not planned with at full cornering: turning in needs yaw acceleration

@@ -3,11 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.planning.quadratic_program import CyclicMatrix, solve_cyclic
-
-Array = NDArray[np.float64]
 
 
 def second_derivatives(t: Array, values: Array, closed: bool) -> Array:

@@ -15,9 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.errors import DataError
-
-Array = NDArray[np.float64]
 
 STATION = 4.0  # m between stations
 GAIN = 0.7  # of what was missing in a lap

@@ -9,6 +9,7 @@ from typing import TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.errors import DataError, OsErrors
 from trailbrake.observe.path_curvature import path_curvature, path_radius, yaw_rate_from_positions
 from trailbrake.record.recording_reader import Recording
@@ -26,7 +27,6 @@ MAX_BYTES = 1 << 30
 MAX_COLUMNS = 2000
 TIME = "time_s"
 
-Array = NDArray[np.float64]
 Columns = dict[str, Array]
 
 

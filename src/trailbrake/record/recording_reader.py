@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.errors import DataError, UsageError, describe_os_error
 from trailbrake.laps import LapRecord, find_best_lap
 from trailbrake.record import cdr
@@ -46,7 +47,6 @@ from trailbrake.user_files import open_user_file, parse_json
 if TYPE_CHECKING:
     from trailbrake.record.run_frame import Telemetry
 
-Array = NDArray[np.float64]
 MAX_WIRE_DELAY = 1.0  # s
 SCAN_ROWS = 100_000  # rows at a time, where only one column is read
 _DECLARED = (STATE_COLUMNS, CONTROL_COLUMNS)  # by the table of a RowReader

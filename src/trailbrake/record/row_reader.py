@@ -12,6 +12,7 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.errors import suggest_names
 from trailbrake.record.mcap_scan import (
     MAX_INDEXED_ROWS,
@@ -23,7 +24,6 @@ from trailbrake.record.mcap_scan import (
 )
 from trailbrake.state.tables import RecordColumn
 
-Array = NDArray[np.float64]
 Parsed = TypeVar("Parsed")
 
 KEPT_BYTES = 48 << 20  # bytes of unpacked chunks that stay in memory

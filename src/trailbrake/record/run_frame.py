@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.config import recordings_folder
 from trailbrake.errors import OsErrors, UsageError, suggest_names
 from trailbrake.observe.path_curvature import PathBend, path_radius
@@ -23,7 +24,6 @@ from trailbrake.record.run_index import resolve_recording
 from trailbrake.state.fields import declared_quantities
 from trailbrake.state.tables import CONTROL_COLUMNS, STATE_COLUMNS
 
-Array = NDArray[np.float64]
 BLOCK_ROWS = 50_000  # rows at a time: bounds the memory of an export
 _INSTALL = 'pip install "trailbrake[frames]"'
 _BENDS = declared_quantities(PathBend)

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array, Ints
 from trailbrake.cars.params import CarParams
 from trailbrake.control.vehicle.line_tracking import (
     DEFAULT_GAINS,
@@ -57,8 +58,6 @@ FIRST_GRIP = 1.08  # factor on the road's grip that the first plan uses
 PATIENCE = 4  # generations without a clean lap, after which the grip to begin with is looked for
 GRIP_LIMITS = (0.6, 1.5)
 PROVEN_LAPS = 3  # flying laps in a row that the result has to drive clean
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 APPROACH = 200.0  # m before the start line, where cars are placed at the plan's speed
 APPROACH_SPEED = 0.9  # share of the plan's speed there

@@ -14,10 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from trailbrake.arrays import Array
 from trailbrake.errors import DataError
 from trailbrake.tracks.centreline_smoothing import MeasuredLine
 from trailbrake.tracks.geo_lines import GeoLine, measure_geo_lines
-from trailbrake.tracks.geometry import Array, first_crossing, project_places
+from trailbrake.tracks.geometry import first_crossing, project_places
 from trailbrake.tracks.measured_road import MeasuredPoints
 from trailbrake.user_files import decode_user_text
 

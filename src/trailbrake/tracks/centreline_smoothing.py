@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.errors import DataError
 from trailbrake.tracks.geometry import (
-    Array,
     Plane,
     chord_gaps,
     chord_lengths,

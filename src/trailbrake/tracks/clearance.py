@@ -10,9 +10,10 @@ import math
 
 import numpy as np
 
+from trailbrake.arrays import Array
 from trailbrake.kernels import jit
 from trailbrake.tracks.frenet import RoadTable
-from trailbrake.tracks.geometry import Array, cosine_average
+from trailbrake.tracks.geometry import cosine_average
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
 

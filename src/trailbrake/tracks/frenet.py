@@ -13,12 +13,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.kernels import inline_jit, internal_jit, jit
 from trailbrake.tracks.road_columns import RoadColumn
-
-Array = NDArray[np.float64]
 
 MAX_HINT_ROWS = 4.0  # rows between a hint and the foot up to which `project_to_road` needs no search
 MAX_NEWTON_STEP = 5e-5  # rows, the largest step after which one Newton step of `project_to_segment` is enough

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from trailbrake.arrays import Array
 from trailbrake.errors import DataError
-from trailbrake.tracks.geometry import Array
 from trailbrake.user_files import parse_xml
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.kernels import jit
 
-Array = NDArray[np.float64]
 Plane = NDArray[np.complex128]  # points of the ground plane as x + iy
 
 _SWEEPS = 60  # each at least halves the error of the slopes: after 60 it is below rounding

@@ -23,9 +23,10 @@ import math
 
 import numpy as np
 
+from trailbrake.arrays import Array
 from trailbrake.kernels import inline_jit
 from trailbrake.kernels.maths import cos_turns
-from trailbrake.tracks.geometry import Array, cosine_average
+from trailbrake.tracks.geometry import cosine_average
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
 

@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from trailbrake.arrays import Array
 from trailbrake.tracks.centreline_smoothing import MeasuredLine, smooth_circuit, smooth_open_road
-from trailbrake.tracks.geometry import Array, cosine_average
+from trailbrake.tracks.geometry import cosine_average
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track import Track

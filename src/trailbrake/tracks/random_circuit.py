@@ -13,9 +13,9 @@ import math
 
 import numpy as np
 
+from trailbrake.arrays import Array
 from trailbrake.errors import DataError, UsageError
 from trailbrake.tracks.clearance import cut_runoff
-from trailbrake.tracks.geometry import Array
 from trailbrake.tracks.layout import LayoutSegment, TrackLayout
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_builder import build_road

@@ -12,11 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array, Bytes
 from trailbrake.kernels import jit
 
-Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
-Bytes = NDArray[np.uint8]
 
 _SLACK = 1e-6  # m by which shapes are grown, so that a ray between two cells meets what lies on their border
 _FARTHEST = 255  # cells, the longest step of a ray

@@ -11,14 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.kernels import bind_entry
 from trailbrake.tracks import frenet
 from trailbrake.tracks.frenet import RoadTable
 from trailbrake.tracks.road_columns import RoadColumn
 
 __all__ = ["Road", "RoadColumn"]
-
-Array = NDArray[np.float64]
 
 
 @cache

@@ -8,8 +8,9 @@ import math
 
 import numpy as np
 
+from trailbrake.arrays import Array
 from trailbrake.errors import DataError
-from trailbrake.tracks.geometry import Array, cosine_average, first_crossing
+from trailbrake.tracks.geometry import cosine_average, first_crossing
 from trailbrake.tracks.kerbs import add_kerbs
 from trailbrake.tracks.layout import LayoutSegment, TrackLayout
 from trailbrake.tracks.road import Road

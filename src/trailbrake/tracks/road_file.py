@@ -11,13 +11,11 @@ import re
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.errors import DataError, OsErrors
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
-
-Array = NDArray[np.float64]
 
 MARK = "# trailbrake road"
 _HEAD = re.compile(rf"{MARK}, closed = (true|false), spacing_m = ([0-9.eE+-]+)\s*")

@@ -11,12 +11,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array, Bytes
 from trailbrake.errors import DataError
 from trailbrake.kernels import internal_jit, jit
 from trailbrake.tracks.ray_grid import (
-    Bytes,
     CellLists,
     GridFrame,
     Ints,
@@ -26,8 +25,6 @@ from trailbrake.tracks.ray_grid import (
     sort_into_cells,
 )
 from trailbrake.tracks.road import Road, RoadColumn
-
-Array = NDArray[np.float64]
 
 MERGE_TOLERANCE = 2e-4  # m that a wall may be moved where rows of a straight become one quad
 _LONGEST = 64  # rows, the most that become one quad

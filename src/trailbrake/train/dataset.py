@@ -11,17 +11,15 @@ from io import BytesIO
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Floats, Ints, Mask
 from trailbrake.errors import DataError
 from trailbrake.observe.image_crop import CropSpec, crop_and_resize
 from trailbrake.train.sources import Labels, TrainingSource
 
-Floats = NDArray[np.float32]
 MIN_ROWS = 100  # fewer rows are an error
 MAX_SIDE = 4096  # pixels of a picture's side: no camera of a simulator has more
 PROGRESS_EVERY = 512  # pictures between two progress messages
 Doubles = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 
 RUN_GAP = 0.5  # s without a row, after which another run begins
 STANDING_SPEED = 0.05  # m/s; slower counts as standing

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Floats
 from trailbrake.control.network import NetworkLayer, convolved_size, elect_steer, steer_votes
 from trailbrake.errors import UsageError
 from trailbrake.observe.image_crop import CropSpec
 from trailbrake.train.dataset import Dataset
 from trailbrake.train.pytorch import import_torch
-
-Floats = NDArray[np.float32]
 
 STEER_VOTES = 41  # places of steer that are voted for
 CONVOLUTIONS = ((16, 5, 2), (24, 3, 2), (32, 3, 2))  # channels, kernel, stride

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Floats
 from trailbrake.control.network import elect_steer
 from trailbrake.observe.image_crop import CropSpec
 from trailbrake.pages.rendering import THEME, escape_html, render_framed_page, write_page_file
@@ -17,8 +18,6 @@ from trailbrake.record.format import PNG
 from trailbrake.train.dataset import Dataset
 from trailbrake.train.learner import Epoch
 from trailbrake.train.sources import TrainingSource
-
-Floats = NDArray[np.float32]
 
 WORST_COUNT = 24  # pictures shown
 MIN_ROWS_APART = 12  # rows: neighbours of a picture that is shown are nearly the same

@@ -10,7 +10,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from trailbrake.arrays import Array
+
 Pixels = NDArray[np.uint8]
 
 

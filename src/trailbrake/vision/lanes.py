@@ -13,9 +13,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.vision.camera import TREND_CAMERA, Array, LevelCamera, Pixels
+from trailbrake.arrays import Array, Bytes, Mask
+from trailbrake.vision.camera import TREND_CAMERA, LevelCamera, Pixels
 
-Mask = NDArray[np.bool_]
 Kinds = NDArray[np.uint8]
 
 BRIGHT, MIN_LEAD = 120, 35  # of the strongest channel, and by how much it leads both others, for a coloured lane
@@ -109,8 +109,6 @@ def _is_in_red(spot: Mask, kinds: Kinds) -> bool:
     # Half-covered pixels at the edge are neither red nor white.
     return bool(inside and red.mean() > 0.5)
 
-
-Bytes = NDArray[np.uint8]
 
 _GREY = 26  # levels, the most between the channels of asphalt under any light
 _DARK, _BRIGHT = 30, 190  # levels of the brightest channel: darker is a hole, brighter is sky or paint

@@ -10,12 +10,11 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from trailbrake.vision.camera import TREND_CAMERA, Array, LevelCamera, Pixels
+from trailbrake.arrays import Array, Mask
+from trailbrake.vision.camera import TREND_CAMERA, LevelCamera, Pixels
 
 Polygon = list[tuple[float, float]]
-Mask = NDArray[np.bool_]
 
 MIN_RED, MIN_RED_LEAD = 85, 55  # of the red channel, and how far it leads the others (on camera 101..200, 3..61)
 SMALLEST, LARGEST = 7, 120  # pixels, least and largest width of a readable symbol

@@ -4,11 +4,10 @@ Source of the colours and of `wall_shares`: protocol page formula-trend, section
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-from trailbrake.vision.camera import TREND_CAMERA, Array, LevelCamera, Pixels
+from trailbrake.arrays import Array, Mask
+from trailbrake.vision.camera import TREND_CAMERA, LevelCamera, Pixels
 
-Mask = NDArray[np.bool_]
 _KERNEL = np.array([1.0, 4.0, 6.0, 4.0, 1.0]) / 16.0  # binomial: a Gaussian of sigma 1, five wide
 TOP_ROW = 48  # the first row that `wall_shares` counts
 BLACK = 10  # largest value of each channel of black

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array, Ints
 from trailbrake.cars.params import CarParams
 from trailbrake.cars.tyre_params import Tyre
 from trailbrake.errors import DataError
@@ -19,9 +19,6 @@ from trailbrake.kernels import exact_inline_jit, jit
 from trailbrake.kernels.lane_blocks import LANES
 from trailbrake.world.batch import Batch
 from trailbrake.world.param_packing import pack_car
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _SAMPLES = (1.0, 0.75, 1.5)  # factors packed; the third checks the line through the others
 _MIN_CHANGE = 1e-12  # of a row that counts as a change

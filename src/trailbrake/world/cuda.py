@@ -7,6 +7,7 @@ import numba.cuda
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from trailbrake.arrays import Ints
 from trailbrake.cars.params import CarParams
 from trailbrake.kernels.cuda_memory import check_memory, stack_tables
 from trailbrake.tracks.track import Track, check_car_fits
@@ -18,7 +19,6 @@ from trailbrake.world.row_layout import Array, ControlRow, ParamRow, WorkRow
 from trailbrake.world.segment_table import build_segment_table
 
 cuda: Any = numba.cuda
-Ints = NDArray[np.int64]
 
 
 class CudaBatch:

@@ -5,9 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.kernels import jit
-
-Array = NDArray[np.float64]
 
 
 class CellGrid(NamedTuple):

@@ -10,9 +10,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.kernels import internal_jit, jit
 
-Array = NDArray[np.float64]
 Ranges = NDArray[np.float64] | NDArray[np.float32]
 
 _WORD = 0xFFFFFFFF

@@ -4,15 +4,13 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.errors import UsageError
 from trailbrake.kernels import internal_jit, jit
 from trailbrake.tracks.ray_grid import CellLists, SegmentGrid
 from trailbrake.tracks.walls import Walls
 from trailbrake.world.wall_rays import BeamFan, Ranges, SensorPose, scan_walls
-
-Array = NDArray[np.float64]
 
 _TURN = 2.0 * math.pi
 _MARGIN = 3e-5  # rad, more than the error of `approximate_bearing`

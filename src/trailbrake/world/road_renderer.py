@@ -12,15 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array, Bytes
 from trailbrake.kernels import internal_jit, jit
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.world.nearest_rows import CellGrid, assign_nearest_rows
 from trailbrake.world.pinhole_camera import PinholeCamera, View
 
-Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
-Bytes = NDArray[np.uint8]
 
 _CELL = 2.0  # m, of the grid
 _BAND = 20.0  # m beside the centreline in which cells know their row; beyond it all is grass

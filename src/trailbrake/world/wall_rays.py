@@ -17,11 +17,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.kernels import internal_jit, jit
 from trailbrake.tracks.ray_grid import Ray, cast_ray
 from trailbrake.tracks.walls import Walls
 
-Array = NDArray[np.float64]
 Ranges = NDArray[np.float64] | NDArray[np.float32]
 
 _TURN = 2.0 * math.pi

@@ -11,9 +11,9 @@ import math
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from trailbrake.arrays import Array
+
 Side = Literal["", "left", "right"]
 
 

@@ -19,8 +19,8 @@ Frame: the middle of the rear axle, x forward, y left, m.
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.control.minicar.free_space import (
     ANY_BRANCH,
     HALF_WIDTH,
@@ -68,7 +68,6 @@ CHECKED_ARC_DISTANCES = np.array([0.15, 0.4, 0.65, 0.9])  # m of arc at which th
 
 STUCK_TIME = 0.6  # s
 MAX_REVERSE_DISTANCE, MAX_REVERSE_TIME = 0.35, 2.0  # m, s: limits of one reversing manoeuvre
-Array = NDArray[np.float64]
 
 REQUIRED_TURN = math.radians(165.0)  # after this turn the road ahead is in sight
 MAX_SPEED = 0.45  # m/s

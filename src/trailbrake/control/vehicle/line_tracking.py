@@ -15,16 +15,14 @@ from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.cars.params import CarParams
 from trailbrake.control.vehicle.drivetrain import HYSTERESIS, upshift_speeds
 from trailbrake.control.vehicle.slip_limit import slip_limited_share, turn_in_share
 from trailbrake.kernels import internal_jit, jit
 from trailbrake.tracks.frenet import RoadTable, bracket_rows, column_at, project_to_road
 from trailbrake.tracks.road_columns import RoadColumn
-
-Array = NDArray[np.float64]
 
 TORQUE_POINTS = 64  # of the engine's curves, at equal steps of engine speed from 0
 MIN_SPEED = 1.0  # m/s, of the feed-forward terms

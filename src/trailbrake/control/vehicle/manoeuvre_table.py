@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from trailbrake.arrays import Array
 
 FORWARD, BACKWARD = 1, -1
 STEP = 1.0  # m of one move

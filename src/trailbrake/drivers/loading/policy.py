@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from trailbrake.control.network import Floats, NetworkLayer, count_outputs, elect_steer, run_network
+from trailbrake.arrays import Floats
+from trailbrake.control.network import NetworkLayer, count_outputs, elect_steer, run_network
 from trailbrake.drivers.loading import race_policy
 from trailbrake.drivers.loading.policy_archive import (
     SUFFIX,

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Floats
 from trailbrake.cars.car_library import car_names, load_car
-from trailbrake.control.network import Floats, NetworkLayer, count_outputs, run_network
+from trailbrake.control.network import NetworkLayer, count_outputs, run_network
 from trailbrake.drivers.loading.policy_archive import (
     Arrays,
     Header,

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.cars.axle_forces import planning_car
 from trailbrake.cars.envelope import running_resistance
 from trailbrake.control.vehicle.grip_estimate import MOST_GRIP, GripEstimate
@@ -40,8 +40,6 @@ from trailbrake.planning.speed_profile import PathShape, ProfileSettings, interp
 from trailbrake.tracks.frenet import RoadTable
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.units import G
-
-Array = NDArray[np.float64]
 
 REPLAN_DISTANCE = 40.0  # m after which the part ahead is planned anew
 REPLAN_FALL = 0.01  # share by which the grip falls before it is planned anew at once

@@ -4,8 +4,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.cars.envelope import Envelope, running_resistance
 from trailbrake.control.vehicle.line_tracking import SPEED_BELOW, PlanColumn, TrackingPlan
 from trailbrake.kernels import internal_jit, jit
@@ -21,8 +21,6 @@ from trailbrake.tracks.frenet import RoadTable
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.units import G
-
-Array = NDArray[np.float64]
 
 BRAKE_SHARE = 0.7  # share of lateral grip in use above which the brake limit falls no further: see `fill_rows`
 PULL_TOLERANCE = 0.04  # share of the engine's pull by which an acceleration that it limits may be planned below it, ...

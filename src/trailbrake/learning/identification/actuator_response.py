@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.cars.params import CarParams
 from trailbrake.kernels import jit
 from trailbrake.learning.identification.braking import Braking
@@ -24,8 +25,6 @@ from trailbrake.learning.identification.drive_table import GAP, DriveTable
 from trailbrake.learning.identification.learned_value import LearnedValue, identified
 from trailbrake.learning.identification.powertrain import Powertrain, drive_matrix, overall_ratios, wheel_inertia_share
 from trailbrake.learning.identification.robust_fit import fit_residuals
-
-Array = NDArray[np.float64]
 
 STEP = 0.001  # s of the model
 MAX_DELAY = 0.3  # s

@@ -7,6 +7,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.cars.params import CarParams, Tyre
 from trailbrake.cars.tyre import MIN_LOAD_FACTOR
 from trailbrake.cars.tyre_fit import magic_formula_curve
@@ -20,8 +21,6 @@ from trailbrake.learning.identification.powertrain import (
 )
 from trailbrake.learning.identification.robust_fit import fit_linear
 from trailbrake.units import G
-
-Array = NDArray[np.float64]
 
 MAX_SIDE = 2.0  # m/s^2
 MAX_SLIP = 0.05  # of any wheel

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from trailbrake.cars.params import CarParams, Tyre
 from trailbrake.learning.identification.class_priors import SOURCE
@@ -22,7 +21,6 @@ from trailbrake.learning.identification.robust_fit import fit_linear
 from trailbrake.units import G
 
 LIFT_ERROR, LIFT_SPEED = 0.003, 50.0  # downforce of an axle over the weight, by loads, at a speed in m/s: of the method
-Array = NDArray[np.float64]
 
 MIN_ROWS = 200
 MASS_FLOOR = 0.003  # relative, of the method: loads oscillate on springs and tyres

@@ -6,8 +6,6 @@ from numpy.typing import NDArray
 from trailbrake.errors import DataError
 from trailbrake.learning.identification.drive_table import DriveTable, longest_step
 
-Array = NDArray[np.float64]
-
 NOTED_GAPS = 0.05  # share of a drive that is missing, from which it is said
 SAME_CAR = 0.03  # relative difference of a gear's ratio that one car's drives may have: tyres, slip
 SETTLED_S, SHIFT_S = 0.5, 0.6  # since the gear changed, and until it changes

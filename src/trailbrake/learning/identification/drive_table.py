@@ -12,10 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array, Ints
 from trailbrake.errors import DataError
 from trailbrake.units import G
-
-Ints = NDArray[np.int64]
 
 MAX_RATE = 110.0  # Hz of the table: faster wires are averaged
 GAP, GAP_STEPS = 0.1, 1.5  # s between samples, and usual steps, beyond both of which there is a gap
@@ -28,7 +27,6 @@ BETWEEN_DRIVES = 10.0  # s
 DIRT_S = 0.5  # s after the return to the road that are not used
 
 WHEELS = ("fl", "fr", "rl", "rr")
-Array = NDArray[np.float64]
 
 HALF_CAR = 0.9  # m, from the centre of a car to its outer wheels
 BLOCK = 2000  # places that are compared at a time: bounds the memory

@@ -22,6 +22,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.cars.params import CarParams
 from trailbrake.learning.identification.drive_table import GAP, DriveTable
 from trailbrake.learning.identification.learned_value import LearnedValue, identified
@@ -43,8 +44,6 @@ from trailbrake.learning.identification.powertrain import (
 )
 from trailbrake.learning.identification.robust_fit import fit_linear, fit_residuals, sum_huber_cost
 from trailbrake.units import G
-
-Array = NDArray[np.float64]
 
 MIN_ROWS = 100
 MIN_BIN_ROWS = 5

@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.cars.envelope import compute_figures
 from trailbrake.cars.learned import Uncertainty
 from trailbrake.cars.params import CarParams
@@ -21,8 +21,6 @@ from trailbrake.learning.identification.powertrain import Powertrain
 from trailbrake.learning.identification.robust_fit import Fit
 from trailbrake.learning.identification.tyre_forces import PEAK_SHARE
 from trailbrake.units import NORMAL_95, G
-
-Array = NDArray[np.float64]
 
 LATERAL_FLOOR, BRAKING_FLOOR = 0.03, 0.035  # relative: camber, heat and the suspension of the class
 DRIVE_FLOOR, UNSEEN_DRIVE = 0.015, 0.15  # relative: of what was driven, and of engine speeds and gears that were not

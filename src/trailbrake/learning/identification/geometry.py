@@ -10,11 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.learning.identification.drive_table import DriveTable
 from trailbrake.learning.identification.learned_value import LearnedValue, identified, prior
 from trailbrake.learning.identification.robust_fit import fit_linear, fit_residuals
-
-Array = NDArray[np.float64]
 
 MIN_SPEED = 4.0  # m/s from which wheel speeds over speeds are used
 MAX_SIDE = 3.0  # m/s^2 within which tyres across are taken as linear

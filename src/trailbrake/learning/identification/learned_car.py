@@ -14,8 +14,8 @@ from functools import partial
 import msgspec
 import numpy as np
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.cars.car_checks import check_car
 from trailbrake.cars.params import CarParams, SteerRange, Tyre
 from trailbrake.errors import DataError
@@ -41,8 +41,6 @@ from trailbrake.learning.identification.tyre_forces import (
     tyre_numbers,
 )
 from trailbrake.units import RPM, G
-
-Array = NDArray[np.float64]
 
 USUAL_DELAY = 0.02  # s
 

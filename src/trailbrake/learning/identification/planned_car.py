@@ -11,7 +11,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from trailbrake.cars.params import CarParams, Tyre
 from trailbrake.cars.tyre_fit import magic_formula_curve
@@ -26,7 +25,6 @@ GRIP_STEPS = (0.95, 0.93, 0.90, 0.85, 0.80)  # of the grip, from drive to drive:
 PHASE_STEP = 0.9  # of the number behind the phase in which a lap went wrong
 DOWNFORCE_STEP = 0.8
 FAST_DOWNFORCE = 0.15  # over the weight, from which downforce may have been the fault
-Array = NDArray[np.float64]
 
 Phase = Literal["braking", "cornering", "power", "standstill"]
 

@@ -10,12 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.cars.params import CarParams, Tyre
 from trailbrake.learning.identification.drive_table import DriveTable
 from trailbrake.learning.identification.robust_fit import Fit, fit_linear
 from trailbrake.units import RPM, G
-
-Array = NDArray[np.float64]
 
 KNOTS = 12  # of the torque curve
 MAX_SIDE = 1.5  # m/s^2: beyond it side forces of the steered wheels slow the car

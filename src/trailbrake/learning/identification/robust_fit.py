@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from trailbrake.arrays import Array, Ints
 
 HUBER = 1.5  # residual over its scale from which its weight falls
 ROUNDS = 40  # iterations, at most

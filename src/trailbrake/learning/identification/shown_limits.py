@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.cars.envelope import DOWNFORCE_SPEED, compute_envelope, full_throttle_force, running_resistance
 from trailbrake.cars.params import CarParams
 from trailbrake.errors import DataError
@@ -38,7 +38,6 @@ DRAG_SPREAD = 0.4  # relative, in a class of cars
 LIFT_SPREAD, LEAST_LIFT_SPREAD = 1.0, 0.002  # relative, in a class of cars; and 1/m, of the downforce over the mass
 LIMITED, PEAK_ERROR = 0.8, 0.05  # share of the limit; and relative, of the largest force in a band
 PULL_ERROR = 0.2  # m/s^2, of the quickest gain of speed in a band
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

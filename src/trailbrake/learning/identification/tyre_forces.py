@@ -15,6 +15,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.cars.axle_forces import load_parameters
 from trailbrake.cars.params import CarParams
 from trailbrake.cars.tyre import MIN_LOAD_FACTOR
@@ -23,8 +24,6 @@ from trailbrake.learning.identification.actuator_response import run_actuator
 from trailbrake.learning.identification.drive_table import GAP, DriveTable
 from trailbrake.learning.identification.robust_fit import Fit, fit_residuals
 from trailbrake.units import G
-
-Array = NDArray[np.float64]
 
 MIN_SPEED, SLOWEST = 5.0, 3.0  # m/s; and where hardly driven or braked: slow wheels' slip is not known well
 GENTLE_ALONG = 1.5  # m/s^2

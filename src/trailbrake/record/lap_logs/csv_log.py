@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from trailbrake.arrays import Array
 from trailbrake.errors import DataError
 from trailbrake.record.lap_logs.channel_names import ChannelNames, LogDialect, load_channel_names, split_unit
-from trailbrake.record.lap_logs.lap_log import Array, LapLog, LogChannel, parse_moment
+from trailbrake.record.lap_logs.lap_log import LapLog, LogChannel, parse_moment
 from trailbrake.user_files import read_user_file
 
 MAX_BYTES = 1 << 30

@@ -7,11 +7,9 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.record.lap_logs.channel_names import ChannelNames
-
-Array = NDArray[np.float64]
 
 SHORTEST_STEP = 1e-5  # s between samples
 DATE_FORMS = ("%d/%m/%Y %H:%M:%S", "%d/%m/%Y %H:%M")  # as MoTeC's logs and tables of others have them

@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from trailbrake.arrays import Array
 from trailbrake.errors import DataError
 from trailbrake.record.lap_logs.channel_names import SI_UNITS, load_channel_names, plain_unit
-from trailbrake.record.lap_logs.lap_log import SHORTEST_STEP, Array, LapLog, LogChannel, LogWork
+from trailbrake.record.lap_logs.lap_log import SHORTEST_STEP, LapLog, LogChannel, LogWork
 from trailbrake.record.lap_logs.motion_checks import check_motion, check_speed
 from trailbrake.tracks.geometry import choose_origin, project_places
 

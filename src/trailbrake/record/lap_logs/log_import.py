@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.config import logs_folder
 from trailbrake.errors import DataError, OsErrors, UsageError
 from trailbrake.json_types import JsonObject
@@ -23,7 +24,7 @@ from trailbrake.record.lap_logs.channel_names import SI_UNITS, user_channels_fil
 from trailbrake.record.lap_logs.csv_log import read_csv_log
 from trailbrake.record.lap_logs.gps_log import read_geo_log, read_nmea_log
 from trailbrake.record.lap_logs.iracing_log import read_iracing_log
-from trailbrake.record.lap_logs.lap_log import Array, LapLog, LogChannel, format_date
+from trailbrake.record.lap_logs.lap_log import LapLog, LogChannel, format_date
 from trailbrake.record.lap_logs.log_columns import place_columns
 from trailbrake.record.lap_logs.log_laps import find_laps
 from trailbrake.record.lap_logs.motec_log import read_motec_log

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.laps import JUMP, MOVING_SPEED, START_WINDOW, LapRecord
-from trailbrake.record.lap_logs.lap_log import Array
 
 CLOCK_NOISE = 0.05  # s that a stated lap time and the time between two crossings may differ, and one sample
 LINE_REACH = 25.0  # m beside a chosen start line within which it is crossed

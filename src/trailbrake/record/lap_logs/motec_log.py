@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from trailbrake.arrays import Array
 from trailbrake.errors import DataError
 from trailbrake.record.lap_logs.channel_names import load_channel_names
-from trailbrake.record.lap_logs.lap_log import Array, LapLog, LogChannel
+from trailbrake.record.lap_logs.lap_log import LapLog, LogChannel
 from trailbrake.record.motec_export import CHANNEL, HEADER, MARKER
 from trailbrake.user_files import is_regular_file, open_user_file, read_user_file
 

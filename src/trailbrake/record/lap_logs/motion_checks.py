@@ -8,9 +8,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.errors import DataError
 from trailbrake.record.lap_logs.channel_names import SI_UNITS
-from trailbrake.record.lap_logs.lap_log import Array, LogWork
+from trailbrake.record.lap_logs.lap_log import LogWork
 
 MIN_MOVING = 5.0  # m/s above which the speed along the path says something
 SPEED_TOLERANCE = 0.06  # relative error of the median speed along places

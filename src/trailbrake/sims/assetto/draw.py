@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.errors import WireError
 from trailbrake.planning.course import Course
 from trailbrake.sims.assetto import codec, spec
@@ -27,7 +27,6 @@ _PLAN_HEIGHT = 0.15  # m above the road, so that the road does not hide the line
 _PREVIEW_HEIGHT = 0.3  # m
 _COAST_LIMIT = 0.5  # m/s^2: a smaller acceleration counts as neither driving nor braking
 
-Array = NDArray[np.float64]
 DebugLines = list[codec.LineRecord]
 
 

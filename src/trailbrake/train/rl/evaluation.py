@@ -7,15 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.control.network import Floats, NetworkLayer
+from trailbrake.arrays import Array, Floats
+from trailbrake.control.network import NetworkLayer
 from trailbrake.drivers.loading.race_policy import RacePolicy, normalise
 from trailbrake.env.batch import RaceBatch
 from trailbrake.observe.actions import OUTPUTS
 from trailbrake.observe.features import Feature
 from trailbrake.planning.course import Course
 from trailbrake.train.rl.options import RlOptions, race_options
-
-Array = NDArray[np.float64]
 
 CARS_PER_TRACK = 4
 SLOWEST = 3.0  # planned lap times after which a car counts as too slow

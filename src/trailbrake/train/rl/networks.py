@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array, Floats
 from trailbrake.control.network import NetworkLayer
 from trailbrake.drivers.loading.race_policy import MAX_NORMALISED
 from trailbrake.train.pytorch import import_torch
 
 Weights = dict[str, NDArray[Any]]
-Floats = NDArray[np.float32]
-Array = NDArray[np.float64]
 
 LEAST_SCALE = 1e-3  # of a number that hardly varies
 

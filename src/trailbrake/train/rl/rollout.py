@@ -6,8 +6,8 @@ from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array, Floats
 from trailbrake.drivers.loading.race_policy import normalise
 from trailbrake.env.batch import RaceBatch
 from trailbrake.observe.actions import OUTPUTS
@@ -15,9 +15,6 @@ from trailbrake.observe.features import Feature
 from trailbrake.system import steady_clock
 from trailbrake.train.rl.networks import Weights
 from trailbrake.train.rl.options import RlOptions, race_options
-
-Floats = NDArray[np.float32]
-Array = NDArray[np.float64]
 
 
 class RolloutActor(Protocol):

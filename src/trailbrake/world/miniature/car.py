@@ -12,15 +12,13 @@ from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.kernels import internal_jit, jit
 from trailbrake.world.miniature.camera.track_raster import TrackRaster, locate_on_track
 from trailbrake.world.miniature.layout import HALF_WIDTH
 from trailbrake.world.miniature.parked_cars import CAR_LENGTH, CAR_WIDTH, ParkedCar
 from trailbrake.world.miniature.track import HalfColumn, MiniatureTrack
-
-Array = NDArray[np.float64]
 
 STEP = 0.02  # s, the simulator's step
 WHEELBASE = 0.2  # m

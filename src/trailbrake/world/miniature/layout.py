@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.errors import DataError
 from trailbrake.user_files import parse_toml
 
@@ -32,7 +32,6 @@ MIN_FORK_GAP = 0.3  # m between the halves of a fork
 LANE_CHANGE = math.radians(45.0)  # the angle at which a half leaves a straight
 LANE_CHANGE_RADIUS = 1.0  # m
 SIDES = ("left", "right")
-Array = NDArray[np.float64]
 _SHARPEST = 0.01  # m, the smallest radius of a corner
 _STRAIGHT = math.radians(3.0)  # the smallest turn of a corner: below it its place is ill-defined
 

@@ -7,12 +7,12 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.errors import DataError
 from trailbrake.kernels import jit
 from trailbrake.tracks.geometry import first_crossing
 from trailbrake.world.miniature.layout import HALF_WIDTH, ArcPath, CentreLines, MiniatureLayout, draw_centre_lines
 
-Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 SPACING = 0.025  # m between rows

@@ -15,7 +15,6 @@ import os
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trailbrake.errors import DataError, UsageError, suggest_names
 from trailbrake.name_lists import SEED_DIGITS
@@ -27,7 +26,6 @@ from trailbrake.world.miniature.track import MiniatureTrack, assemble_track
 _LIBRARY = Path(__file__).with_name("library")
 GENERATED_PREFIX = "gen:"  # before the seed of a random track
 _MAX_TOML = 100_000  # bytes
-Array = NDArray[np.float64]
 Cell = tuple[int, int]
 
 LENGTH_RANGE = (60.0, 90.0)  # m, of the road (protocol page formula-trend, section 6)

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trailbrake.kernels import bind_entry
 from trailbrake.laps import LapRecord, LapTimer
@@ -28,8 +27,6 @@ from trailbrake.world.miniature.layout import HALF_WIDTH
 from trailbrake.world.miniature.parked_cars import ParkedCar
 from trailbrake.world.miniature.track import MiniatureTrack
 from trailbrake.world.pinhole_camera import PinholeCamera
-
-Array = NDArray[np.float64]
 
 START_OFFSET = HALF_WIDTH  # m left of the road's centre: the middle of the left half
 

@@ -21,6 +21,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.cars.params import CarParams
 from trailbrake.errors import SimulatorError
 from trailbrake.sims.assetto.axes import assetto_points_from_iso
@@ -39,7 +40,6 @@ MARGIN = 20.0  # px around it
 _MIN_ROAD_PX = 3.0  # px: a narrower road is drawn so wide, to be seen
 _SUPERSAMPLING = 4  # a pixel is so many by so many while the road is drawn, so that its edges come out soft
 
-Array = NDArray[np.float64]
 Strip = tuple[Array, Array]  # left and right edge of a road, (n, 2) x and z each, m, the game's world
 SECTION = "PARAMETERS"
 Metres = TypeVar("Metres", float, NDArray[np.float64])

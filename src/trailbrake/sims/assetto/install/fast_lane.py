@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.errors import DataError
 from trailbrake.units import KMH
 from trailbrake.user_files import read_user_file
@@ -35,7 +36,6 @@ EXTRA = np.dtype(
 )  # fmt: skip
 
 Points = NDArray[np.void]
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.errors import DataError, TrailbrakeError
 from trailbrake.planning.course import Course
 from trailbrake.roles import RoadPlant
@@ -32,8 +32,6 @@ from trailbrake.tracks.clearance import cut_runoff
 from trailbrake.tracks.measured_road import is_circuit, set_heights, spread_along
 from trailbrake.tracks.road import Road, RoadColumn
 from trailbrake.tracks.track import Track
-
-Array = NDArray[np.float64]
 
 RUNOFF_WIDTH = 6.0  # m from the edge to the assumed wall, which the file does not have
 UNKNOWN_EDGE_DISTANCE = (

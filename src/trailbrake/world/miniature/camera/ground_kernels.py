@@ -3,9 +3,7 @@
 import math
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from trailbrake.arrays import Array, Bytes, Ints
 from trailbrake.kernels import exact_inline_jit
 from trailbrake.world.miniature.camera.scene import Chevrons, Picture, Scene
 from trailbrake.world.miniature.camera.track_look import (
@@ -24,10 +22,6 @@ from trailbrake.world.miniature.camera.track_raster import (
 from trailbrake.world.miniature.layout import HALF_WIDTH
 from trailbrake.world.miniature.track import HalfColumn
 from trailbrake.world.pinhole_camera import View
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bytes = NDArray[np.uint8]
 
 _MAX_SPAN = 0.06  # m between exact places: on the tightest arc the middle is 0.5 mm off
 _NEAR_ROW = 0.04  # m along the road to a row that is near enough for a projection

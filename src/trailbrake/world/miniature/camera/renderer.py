@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array, Bytes, Ints
 from trailbrake.errors import UsageError
 from trailbrake.kernels import bind_entry, jit
 from trailbrake.world.miniature.camera.ground_kernels import draw_ground, first_ground_rows
@@ -20,10 +20,6 @@ from trailbrake.world.miniature.camera.upright_kernels import (
     sort_boards,
 )
 from trailbrake.world.pinhole_camera import PinholeCamera, View
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bytes = NDArray[np.uint8]
 
 
 class MountedCamera(NamedTuple):

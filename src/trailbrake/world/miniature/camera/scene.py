@@ -6,17 +6,14 @@ from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array, Bytes
 from trailbrake.world.miniature.camera import sign_art
 from trailbrake.world.miniature.camera.track_look import LanePaint, TrackLook
 from trailbrake.world.miniature.camera.track_raster import TrackRaster
 from trailbrake.world.miniature.layout import HALF_WIDTH
 from trailbrake.world.miniature.parked_cars import CAR_LENGTH, CAR_WIDTH, ParkedCar
 from trailbrake.world.miniature.track import MiniatureTrack
-
-Array = NDArray[np.float64]
-Bytes = NDArray[np.uint8]
 
 # Protocol page formula-trend, section 5: signs 0.868 m apart at 1/4 and 3/4 of the span, their middle 0.21 m above the
 # camera, which is 0.05 m high, the red part 0.10 m wide.

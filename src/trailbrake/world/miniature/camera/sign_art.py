@@ -9,7 +9,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-Bytes = NDArray[np.uint8]
+from trailbrake.arrays import Bytes
+
 Polygon = list[tuple[float, float]]
 
 WIDTH, HEIGHT = 308, 154

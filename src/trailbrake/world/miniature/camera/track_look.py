@@ -8,12 +8,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array, Bytes
 from trailbrake.errors import UsageError, suggest_names
 from trailbrake.world.miniature.layout import HALF_WIDTH, LANE
 
 Colour = tuple[int, int, int]
-Array = NDArray[np.float64]
-Bytes = NDArray[np.uint8]
 
 FINEST_FOOTPRINT = 0.0005  # m, the narrowest footprint of `lane_colours`; each level doubles it
 FOOTPRINT_LEVELS = 11  # up to half a metre

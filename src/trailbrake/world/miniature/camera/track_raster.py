@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Array
 from trailbrake.kernels import exact_inline_jit, jit
 from trailbrake.world.miniature.layout import HALF_WIDTH
 from trailbrake.world.miniature.track import HalfColumn, MiniatureTrack
 from trailbrake.world.nearest_rows import CellGrid, assign_nearest_rows
 
-Array = NDArray[np.float64]
 Shorts = NDArray[np.int16]
 
 CELL = 0.025  # m

@@ -3,15 +3,11 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.arrays import Array, Bytes, Ints
 from trailbrake.kernels import exact_inline_jit
 from trailbrake.world.miniature.camera.scene import BoardColumn, Picture, Scene, SceneWalls
 from trailbrake.world.pinhole_camera import View
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bytes = NDArray[np.uint8]
 
 NEAR_PLANE = 0.02  # m in front of the camera; nothing is drawn nearer
 FAR_LIMIT = 14.0  # m; boards further away are too small to read
