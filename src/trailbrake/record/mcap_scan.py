@@ -11,6 +11,7 @@ import struct
 import zlib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, groupby
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -84,24 +85,18 @@ def read_log_times(places: Sequence[ChunkLocation], channel: int, counts: Sequen
         OSError: a file cannot be read.
     """
     times = np.full(sum(counts), np.nan)
-    file: BinaryIO | None = None
-    opened, at = Path(), 0
-    try:
-        for place, count in zip(places, counts, strict=True):
-            index = (place.indexes or {}).get(channel)
-            if index is not None:
-                if file is None or place.path != opened:
-                    if file is not None:
-                        file.close()
-                    file, opened = place.path.open("rb"), place.path
+    indexed = [
+        (place.path, place.indexes[channel], at, count)
+        for place, count, at in zip(places, counts, accumulate(counts, initial=0), strict=False)
+        if place.indexes and channel in place.indexes
+    ]
+    for path, group in groupby(indexed, key=lambda one: one[0]):
+        with path.open("rb") as file:
+            for _, index, at, count in group:
                 file.seek(index.offset + _HEAD)
                 data = file.read(_ENTRY * index.messages)
                 found = np.frombuffer(data, "<u8", len(data) // _ENTRY * 2)[::2][:count]
                 times[at : at + len(found)] = found / 1e9
-            at += count
-    finally:
-        if file is not None:
-            file.close()
     return times
 
 
@@ -315,15 +310,7 @@ def collect_signal_rows(data: bytes, channel: int, width: int) -> tuple[NDArray[
 
 def read_chunks(locations: Sequence[ChunkLocation]) -> Iterator[bytes | None]:
     """Yield the records of each chunk, None for a damaged one."""
-    file: BinaryIO | None = None
-    opened = Path()
-    try:
-        for place in locations:
-            if file is None or place.path != opened:
-                if file is not None:
-                    file.close()
-                file, opened = place.path.open("rb"), place.path
-            yield unpack_chunk(file, place)
-    finally:
-        if file is not None:
-            file.close()
+    for path, places in groupby(locations, key=lambda location: location.path):
+        with path.open("rb") as file:
+            for place in places:
+                yield unpack_chunk(file, place)
