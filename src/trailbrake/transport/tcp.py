@@ -208,22 +208,14 @@ class HasFileno(Protocol):
 
 def wait_readable(ends: Sequence[HasFileno], seconds: float) -> bool:
     """Wait until one of `ends` has data to read or a client to accept, at most `seconds`; return whether one has."""
-    numbers = [number for number in (end.fileno() for end in ends) if number >= 0]
-    if not numbers:
-        return False
-    if _needs_poll(max(numbers)):
-        poll = select.poll()
-        for number in numbers:
-            poll.register(number, select.POLLIN)
-        return bool(poll.poll(max(seconds, 0.0) * 1e3))
-    return bool(select.select(numbers, [], [], max(seconds, 0.0))[0])
+    return bool(find_readable(ends, max(seconds, 0.0)))
 
 
 E = TypeVar("E", bound=HasFileno)
 
 
-def find_readable(ends: Sequence[E]) -> list[E]:
-    """Return those of `ends` that have data to read, or have been hung up on."""
+def find_readable(ends: Sequence[E], seconds: float = 0.0) -> list[E]:
+    """Return those of `ends` that have data to read, or have been hung up on; wait for one at most `seconds`."""
     by_number = {number: end for end in ends if (number := end.fileno()) >= 0}
     if not by_number:
         return []
@@ -231,8 +223,8 @@ def find_readable(ends: Sequence[E]) -> list[E]:
         poll = select.poll()
         for number in by_number:
             poll.register(number, select.POLLIN)
-        return [by_number[number] for number, _ in poll.poll(0)]
-    return [by_number[number] for number in select.select(list(by_number), [], [], 0.0)[0]]
+        return [by_number[number] for number, _ in poll.poll(seconds * 1e3)]
+    return [by_number[number] for number in select.select(list(by_number), [], [], seconds)[0]]
 
 
 def wait_writable(end: HasFileno | None, seconds: float) -> None:
