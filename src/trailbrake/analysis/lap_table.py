@@ -63,3 +63,13 @@ def format_lap_time(seconds: float | None) -> str:
     minutes, rest = divmod(thousandths, 60_000)
     sign = "-" if seconds < 0 and thousandths else ""
     return f"{sign}{minutes}:{rest / 1000:06.3f}" if minutes else f"{sign}{rest / 1000:.3f}"
+
+
+def format_number(value: float | None, form: str, unit: str = "") -> str:
+    """Return a number in a format with its unit; - where there is none."""
+    return "-" if value is None or not math.isfinite(value) else f"{value:{form}}{unit}"
+
+
+def format_ratio(value: float) -> str:
+    """Return a ratio of times as a difference in percent."""
+    return format_number(100.0 * (value - 1.0), "+.2f", " %")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from trailbrake.analysis.lap_table import format_lap_time
+from trailbrake.analysis.lap_table import format_lap_time, format_number
 from trailbrake.cli.output import JsonFlag, OpenFlag, open_page, print_json, print_notice
 from trailbrake.cli.runs import find_recording
 from trailbrake.errors import replace_controls
@@ -119,14 +119,10 @@ def _list_corners(losses: "Sequence[CornerLoss]") -> "Iterator[str]":
     for loss in losses:
         mine = loss.figures
         numbers = (
-            _format_number(loss.lost_s, "+.3f"), _format_number(mine.brake_point, ".0f"),
-            _format_number(mine.turn_in, ".0f"), _format_number(mine.min_speed / KMH, ".0f"),
-            _format_number(mine.throttle_point, ".0f"), _format_number(mine.exit_speed / KMH, ".0f"),
+            format_number(loss.lost_s, "+.3f"), format_number(mine.brake_point, ".0f"),
+            format_number(mine.turn_in, ".0f"), format_number(mine.min_speed / KMH, ".0f"),
+            format_number(mine.throttle_point, ".0f"), format_number(mine.exit_speed / KMH, ".0f"),
         )  # fmt: skip
         cells = (f"{text:>{len(head) + 2}}" for head, text in zip(_HEADS, numbers, strict=True))
         yield f"{loss.corner.name:{name_width}}" + "".join(cells)
         yield from textwrap.wrap(loss.advice, width - 1, initial_indent="  ", subsequent_indent="  ")
-
-
-def _format_number(value: float, form: str) -> str:
-    return format(value, form) if value == value else "-"

@@ -1,11 +1,10 @@
 """`evaluate`: judges drivers over cars, tracks, seeds and conditions."""
 
-import math
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from trailbrake.analysis.lap_table import format_lap_time
+from trailbrake.analysis.lap_table import format_lap_time, format_number, format_ratio
 from trailbrake.cli.output import JsonFlag, OpenFlag, answer, open_page, print_json, print_table
 from trailbrake.cli.terminal_progress import TaskProgress
 from trailbrake.evaluate.options import EvaluationOptions, EvaluationRunOptions
@@ -79,8 +78,8 @@ def _evaluate_overtaking(name: str, options: EvaluationOptions, running: Evaluat
             ["driver", "class", "scenes", "passed", "contact", "off the road", "after", "lost", "rival lost", "pace"],
             [[score["driver"], score["kind"], str(score["scenes"]),
               *(_format_share(score[key]) for key in ("passed", "contact", "off_road")),
-              *(_format_number(score[key], ".1f", " s") for key in ("after_s", "lost_s", "rival_lost_s")),
-              _format_number(score["ratio"], ".3f", "")] for score in result["scores"]],
+              *(format_number(score[key], ".1f", " s") for key in ("after_s", "lost_s", "rival_lost_s")),
+              format_number(score["ratio"], ".3f")] for score in result["scores"]],
         )  # fmt: skip
         print(f"result {result['file']}")
     return int(any(score["errors"] for score in result["scores"]))
@@ -96,7 +95,7 @@ def _print_suite(result: dict[str, Any]) -> None:
         ["track", "car", "driver", "laps", "best", "reference", "over", "off", "outcome"],
         [[row["track"], row["car"], row["driver"],
           f"{sum(lap['valid'] for lap in row['laps'])} of {len(row['laps'])}", format_lap_time(row["best_s"]),
-          format_lap_time(row["reference_s"]), _format_ratio(row["ratio"]),
+          format_lap_time(row["reference_s"]), format_ratio(row["ratio"]),
           f"{row['off_track_count']}, {row['off_track_s']:.1f} s",
           row["outcome"] + (f": {row['ended']}" if row["ended"] else "")] for row in result["cells"]],
     )  # fmt: skip
@@ -105,7 +104,7 @@ def _print_suite(result: dict[str, Any]) -> None:
         ["", "driver", "cells", "crash rate", "valid laps", "mean", "median", "least", "most", "steps", "processor"],
         [[str(place), score["driver"], f"{score['cells']} of {score['of']}", f"{100.0 * score['crash_rate']:.0f} %",
           f"{score['valid_laps']} of {score['laps_to_drive']}",
-          *(_format_ratio(score[f"ratio_{key}"]) for key in ("mean", "median", "least", "most")),
+          *(format_ratio(score[f"ratio_{key}"]) for key in ("mean", "median", "least", "most")),
           str(score["steps"]), f"{score['processor_h']:.4f} h"] for place, score in enumerate(result["scores"], 1)],
     )  # fmt: skip
     if (check := result["check"]) is not None:
@@ -129,9 +128,9 @@ def _print_result(result: dict[str, Any]) -> None:
         [[row["sim"], row["track"], row["car"], row["driver"],
           row["believes"] if row["role"] == "judged" else row["role"], row["condition"],
           f"{sum(lap['valid'] for lap in row['laps'])} of {len(row['laps'])}", format_lap_time(row["best_s"]),
-          _format_ratio(row["ratio"]), _format_number(row["time_lost_s"], "+.2f", " s"),
+          format_ratio(row["ratio"]), format_number(row["time_lost_s"], "+.2f", " s"),
           f"{row['off_track_count']}, {row['off_track_s']:.1f} s", f"{row['stuck_s']:.0f} s",
-          _format_number(row["mean_speed_mps"], ".1f", " m/s"),
+          format_number(row["mean_speed_mps"], ".1f", " m/s"),
           row["outcome"] + (f": {row['ended']}" if row["ended"] else "")] for row in result["cells"]],
     )  # fmt: skip
     print_table(
@@ -140,9 +139,9 @@ def _print_result(result: dict[str, Any]) -> None:
          "least", "most", "lost: median", "speed"],
         [[group["sim"], group["driver"], group["believes"], group["condition"],
           *(str(group[name]) for name in ("cells", "clean", "off", "crash", "error")),
-          *(_format_ratio(group["ratio"][name]) for name in ("median", "least", "most")),
-          _format_number(group["time_lost_s"]["median"], "+.2f", " s"),
-          _format_number(group["mean_speed_mps"]["mean"], ".1f", " m/s")] for group in result["summary"]],
+          *(format_ratio(group["ratio"][name]) for name in ("median", "least", "most")),
+          format_number(group["time_lost_s"]["median"], "+.2f", " s"),
+          format_number(group["mean_speed_mps"]["mean"], ".1f", " m/s")] for group in result["summary"]],
     )  # fmt: skip
     if any(row["outcome"] != "clean" for row in result["cells"]):
         from trailbrake.evaluate.evaluation_page import OUTCOMES
@@ -155,13 +154,15 @@ def _print_result(result: dict[str, Any]) -> None:
 
 def _print_files(files: list[dict[str, Any]], coverage: dict[str, Any]) -> None:
     """Print errors, with a star where the truth is outside of the file's 95 % interval, and how often it is inside."""
+    from trailbrake.evaluate.evaluation_page import mark_outside
+
     shares = ("lateral_grip", "braking", "drive_force", "downforce", "steer_angle")
     print_table(
         "Believed car files against the truth",
         ["file", "car", *(name.replace("_", " ") for name in shares), "delay", "numbers within", "planned grip"],
         [[row["file"], row["car"],
-          *(_format_number(100.0 * row[name], "+.1f", " %") + _mark_outside(row, name) for name in shares),
-          f"{1e3 * row['delay_s']:+.1f} ms" + _mark_outside(row, "delay_s"),
+          *(format_number(100.0 * row[name], "+.1f", " %") + mark_outside(row, name) for name in shares),
+          f"{1e3 * row['delay_s']:+.1f} ms" + mark_outside(row, "delay_s"),
           f"{row['numbers_within']} of {row['numbers']}", f"{100.0 * row['planned_share']:.0f} %"] for row in files],
     )  # fmt: skip
     if coverage:
@@ -169,16 +170,3 @@ def _print_files(files: list[dict[str, Any]], coverage: dict[str, Any]) -> None:
             f"{name.replace('_', ' ')} {100.0 * share:.0f} %" for name, share in coverage.items() if name != "files"
         )
         print(f"truth in the 95 % intervals of {coverage['files']} files: {inside}")
-
-
-def _mark_outside(row: dict[str, Any], name: str) -> str:
-    return "*" if row["within"].get(name) is False else ""
-
-
-def _format_number(value: float | None, form: str, unit: str) -> str:
-    return "-" if value is None or not math.isfinite(value) else f"{value:{form}}{unit}"
-
-
-def _format_ratio(value: float) -> str:
-    """Return a ratio of times as a difference in percent."""
-    return _format_number(100.0 * (value - 1.0), "+.2f", " %")

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from trailbrake.analysis.lap_table import format_lap_time
+from trailbrake.analysis.lap_table import format_lap_time, format_number
 from trailbrake.cli.output import print_notice
 from trailbrake.errors import replace_controls
 from trailbrake.laps import LapRecord
@@ -212,28 +212,28 @@ def describe_drive(figures: DriveFigures, *, ascii_only: bool) -> list[tuple[str
     """Return the rows of the table: two names with their values each."""
     state, controls, health, laps = figures.state, figures.controls, figures.health, figures.laps
     valid = [lap.time_s for lap in laps if lap.valid]
-    speed = _format_number(state.speed / KMH, "3.0f", " km/h")
+    speed = format_number(state.speed / KMH, "3.0f", " km/h")
     gear = "-" if state.gear is None else {-1: "R", 0: "N"}.get(state.gear, str(state.gear))
-    engine = _format_number(state.engine_speed / RPM, "5.0f", " rpm")
+    engine = format_number(state.engine_speed / RPM, "5.0f", " rpm")
     throttle, brake, steer = (
         own if math.isfinite(own) else given
         for own, given in (
             (state.throttle, controls.throttle), (state.brake, controls.brake), (state.steer, controls.steer)
         )
     )  # fmt: skip
-    silent = _format_number(1e3 * health.silent, ".0f", " ms")
+    silent = format_number(1e3 * health.silent, ".0f", " ms")
     if health.silent > _SILENT_S:
         silent += ", SILENT"
     number = f"lap {figures.lap:.0f}" if math.isfinite(figures.lap) else "lap"
     return [
         ("speed", speed, number, format_lap_time(health.lap_clock)),
-        ("gear", f"{gear}  {engine}", "to best", _format_number(figures.delta, "+.3f", " s")),
+        ("gear", f"{gear}  {engine}", "to best", format_number(figures.delta, "+.3f", " s")),
         ("throttle", draw_bar(throttle, ascii_only=ascii_only), "last", _format_lap(laps[-1]) if laps else "-"),
         ("brake", draw_bar(brake, ascii_only=ascii_only), "best", format_lap_time(min(valid, default=None))),
         ("steer", draw_centred_bar(steer, ascii_only=ascii_only), "samples",
-         f"{_format_number(health.received, '.0f', '')}, {_format_number(health.loop_rate, '.0f', '/s')}"),
+         f"{format_number(health.received, '.0f')}, {format_number(health.loop_rate, '.0f', '/s')}"),
         ("link", f"newest {silent} old", "trouble",
-         f"lost {_format_number(health.lost, '.0f', '')}, silent {_format_number(health.stale, '.0f', '')}"
+         f"lost {format_number(health.lost, '.0f')}, silent {format_number(health.stale, '.0f')}"
          + (f", restarts {health.resyncs:.0f}" if health.resyncs > 0.0 else "")),
     ]  # fmt: skip
 
@@ -270,10 +270,6 @@ def build_table(rows: Sequence[tuple[str, str, str, str]]) -> "Table":
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     return table
-
-
-def _format_number(value: float, form: str, unit: str) -> str:
-    return f"{value:{form}}{unit}" if math.isfinite(value) else "-"
 
 
 def _format_lap(lap: LapRecord) -> str:

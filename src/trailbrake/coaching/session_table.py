@@ -21,7 +21,7 @@ def list_session_rows(sessions: Sequence[CoachedSession]) -> list[tuple[str, ...
         work, gain = session.worked_on, gains.get(session.id)
         times = (session.best_s, session.ideal_s, session.limit_s)
         rows.append((
-            session.id[:16], *("-" if time is None else format_lap_time(time) for time in times),
+            session.id[:16], *map(format_lap_time, times),
             "no habit" if work is None else f"{work.corner or 'everywhere'}, {work.cost_s:.2f} s",
             "-" if gain is None else f"{gain.gained_s:+.2f} \u00b1 {gain.error_s:.2f}",
         ))  # fmt: skip

@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from trailbrake.analysis.lap_table import format_lap_time
+from trailbrake.analysis.lap_table import format_lap_time, format_number, format_ratio
 from trailbrake.pages.rendering import THEME, escape_html, render_framed_page, render_table, write_page_file
 
 PAGE = "evaluation.html"
@@ -64,18 +64,14 @@ def _list_cell_texts(row: JsonValues) -> list[Cell]:
     return [
         (f"name outcome {row['outcome']}", f"<b>{escape_html(row['outcome'])}</b>{ended}"),
         ("name", escape_html(row["car"])), ("name", escape_html(row["track"])), ("name", driver),
-        ("name", escape_html(row["sim"])), ("name", escape_html(row["condition"])), ("", format_best_lap(row)),
+        ("name", escape_html(row["sim"])), ("name", escape_html(row["condition"])),
+        ("", format_lap_time(row["best_s"])),
         ("", format_ratio(row["ratio"])), ("bar", _ratio_bar(row["ratio"])),
         ("", format_number(row["time_lost_s"], "+.2f", " s")), ("name laps", laps),
         ("", f"{row['off_track_count']} times"),
         ("", f"{row['off_track_s']:.1f} s"), ("", f"{row['stuck_s']:.0f} s"), ("", str(row["contacts"])),
         ("", format_number(row["mean_speed_mps"], ".1f", " m/s")),
     ]  # fmt: skip
-
-
-def format_best_lap(row: JsonValues) -> str:
-    """Return the best lap of a cell's row; - where it has none."""
-    return format_lap_time(row["best_s"]) if math.isfinite(row["best_s"]) else "-"
 
 
 def _ratio_bar(ratio: float) -> str:
@@ -89,16 +85,6 @@ def _ratio_bar(ratio: float) -> str:
         f"<rect class='{kind}' x='{x:.1f}' y='2' width='{width:.1f}' height='8'/>"
         "<line x1='50' x2='50' y1='0' y2='12'/></svg>"
     )
-
-
-def format_number(value: float | None, form: str, unit: str) -> str:
-    """Return a number in a format with its unit; - where there is none."""
-    return "-" if value is None or not math.isfinite(value) else f"{value:{form}}{unit}"
-
-
-def format_ratio(value: float) -> str:
-    """Return a ratio of times as a difference in percent."""
-    return format_number(100.0 * (value - 1.0), "+.2f", " %")
 
 
 def write_page(result: JsonValues) -> Path:
@@ -158,8 +144,8 @@ def _file_section(files: list[JsonValues]) -> str:
     rows = [
         [
             ("name", escape_html(row["file"])), ("name", escape_html(row["car"])),
-            *(("", format_number(100.0 * row[name], "+.1f", " %") + _mark_outside(row, name)) for name in shares),
-            ("", f"{1e3 * row['delay_s']:+.1f} ms{_mark_outside(row, 'delay_s')}"),
+            *(("", format_number(100.0 * row[name], "+.1f", " %") + mark_outside(row, name)) for name in shares),
+            ("", f"{1e3 * row['delay_s']:+.1f} ms{mark_outside(row, 'delay_s')}"),
         ]
         for row in files
     ]  # fmt: skip
@@ -167,7 +153,8 @@ def _file_section(files: list[JsonValues]) -> str:
     return f"<section><h2>Believed car files against the truth</h2>{build_table(heads, rows)}{note}</section>"
 
 
-def _mark_outside(row: JsonValues, name: str) -> str:
+def mark_outside(row: JsonValues, name: str) -> str:
+    """Return a star where the truth is outside of a believed number's interval."""
     return "*" if row["within"].get(name) is False else ""
 
 
@@ -237,4 +224,4 @@ def _has_failed(cell: JsonValues) -> bool:
 
 def _build_lap_cell(cell: JsonValues, fastest: float) -> Cell:
     kind = "out" if _has_failed(cell) else "best" if cell["best_s"] == fastest else ""
-    return kind, f"{format_best_lap(cell)}<small>{format_ratio(cell['ratio'])}</small>"
+    return kind, f"{format_lap_time(cell['best_s'])}<small>{format_ratio(cell['ratio'])}</small>"

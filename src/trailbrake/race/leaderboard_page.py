@@ -139,7 +139,7 @@ def _race_section(race: JsonValues, folder: Path) -> str:
 
 def _result_row(result: JsonValues, race: JsonValues, folder: Path) -> str:
     links = [_file_link(result[kind], kind, folder) for kind in ("report", "recording", "log") if result[kind]]
-    best = format_lap_time(result["best_s"]) if result["best_s"] is not None else "-"
+    best = format_lap_time(result["best_s"])
     laps = "; ".join(
         f"{lap['number']}: {format_lap_time(lap['time_s'])}" + (f" ({lap['reason']})" if lap["reason"] else "")
         for lap in result["laps"]
