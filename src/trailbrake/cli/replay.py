@@ -3,6 +3,7 @@
 import contextlib
 import math
 import sys
+import threading
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -136,16 +137,10 @@ def _send_session(file: Path, session: SessionOptions, json: bool) -> int:
         )  # fmt: skip
     tool = load_part(simulator.tools["replay"])
     target, factor = parse_address(to, where="--to"), tool.parse_pace(session.pace)
-    stopped = False
-
-    def stop() -> None:
-        nonlocal stopped
-        stopped = True
-
-    total = ReplayResult()
-    with handle_stop_signals(stop), contextlib.redirect_stdout(sys.stderr):
+    stop, total = threading.Event(), ReplayResult()
+    with handle_stop_signals(stop.set), contextlib.redirect_stdout(sys.stderr):
         for _ in range(loops) if loops else iter(int, 1):
-            done = tool.replay(file, target, factor, lambda: stopped, session.rate)
+            done = tool.replay(file, target, factor, stop.is_set, session.rate)
             if done.note and not total.note:
                 print(f"trailbrake: {done.note}", file=sys.stderr)
             total.note = done.note
@@ -153,7 +148,7 @@ def _send_session(file: Path, session: SessionOptions, json: bool) -> int:
             total.bytes += done.bytes
             total.unsent += done.unsent
             total.recorded_s += done.recorded_s
-            if stopped or not done.datagrams:
+            if stop.is_set() or not done.datagrams:
                 break
     result = {"sim": simulator.name, "to": to, "pace": factor if math.isfinite(factor) else "max", **asdict(total)}
     if json:

@@ -55,12 +55,6 @@ def watch_simulator(
         raise UsageError("no port", where="--port", expected="0..65535", got=str(options.port))
     road = load_track(options.track).road if options.track else None
     sessions: Sequence[CoachedSession] | None = None if options.coach is None else find_sessions(options.coach)
-    stopped = False
-
-    def stop() -> None:
-        nonlocal stopped
-        stopped = True
-
     if simulator.watch_options is None:
         raise UsageError(
             f"{simulator.name} cannot be watched without taking the car",
@@ -73,15 +67,16 @@ def watch_simulator(
     setup = make_setup(simulator, watched, live)
     about = {"sim": simulator.name, "track": options.track or None, "signals": describe_signals(setup.signals)}
     seen, samples, tap = -1, 0, None
+    stop = threading.Event()
     with (
         LiveView(listener, options.port, options) as page,
-        handle_stop_signals(stop),
-        open_connection(setup, lambda: stopped) as connection,
+        handle_stop_signals(stop.set),
+        open_connection(setup, stop.is_set) as connection,
     ):
         if sessions is None:
             tap, monitor = page.start_view(about, connection.link, None, road, None), follow_laps(road, page.show_lap)
         began = steady_clock.now()
-        while not stopped and not (options.seconds and steady_clock.now() - began >= options.seconds):
+        while not stop.is_set() and not (options.seconds and steady_clock.now() - began >= options.seconds):
             now = connection.pacer.wait_for_sample(connection.link)
             state = connection.link.read(now)
             if state.sequence == seen or state.phase is not Phase.DRIVING:

@@ -11,6 +11,7 @@ import hashlib
 import mmap
 import struct
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -343,15 +344,10 @@ def main(path: Path) -> int:
     """Run the job in a file; the result goes beside its recordings. Return the process' exit code."""
     job = msgspec.json.decode(path.read_bytes(), type=HeatJob)
     heartbeat = Heartbeat(path.with_name("pulse"))
-    stopped = False
-
-    def stop() -> None:
-        nonlocal stopped
-        stopped = True
-
+    stop = threading.Event()
     try:
-        with handle_stop_signals(stop):
-            results = run_heat(job, registry.find(job.heat.sim), heartbeat, lambda: stopped)
+        with handle_stop_signals(stop.set):
+            results = run_heat(job, registry.find(job.heat.sim), heartbeat, stop.is_set)
     except TrailbrakeError as error:
         print(f"trailbrake: {error}", flush=True)
         return 2

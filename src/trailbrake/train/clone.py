@@ -7,6 +7,7 @@ Source: Ross, Gordon, Bagnell, A reduction of imitation learning and structured 
 """
 
 import math
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
@@ -177,18 +178,14 @@ def clone_policy(
         DataError: a file that is no recording, or too few rows.
     """
     check_options(options)
-    glance, stopped = CropSpec(), False
-
-    def stop() -> None:
-        nonlocal stopped
-        stopped = True
+    glance, stop = CropSpec(), threading.Event()
 
     def report_progress(share: float, epoch: Epoch | None) -> bool:
         progress(share)
         if epoch is not None:
             say(f"epoch {len(work.epochs) + round(share * todo)}: loss {epoch.loss:.3f}, steer error {epoch.error:.4f};"
                 f" held out {epoch.held_loss:.3f}, {epoch.held_error:.4f}")  # fmt: skip
-        return not stopped
+        return not stop.is_set()
 
     began = steady_clock.processor_time()
     learner = Learner(glance, options.seed, options.threads)  # first: it is soon known whether PyTorch is there
@@ -198,10 +195,10 @@ def clone_policy(
     data = gather(sources, smoothing=options.smoothing)
     work, todo = _TrainingState(sources, data, learner, []), options.epochs
     rounds: list[dict[str, Any]] = []
-    with handle_stop_signals(stop):
+    with handle_stop_signals(stop.set):
         work.epochs += learner.fit(work.data, todo, report_progress)
         for number in range(options.rounds):
-            if stopped:
+            if stop.is_set():
                 break
             file = options.out.with_name(f"{options.out.stem}_round{number}{SUFFIX}")
             write_policy(file, ImagePolicy(glance, learner.export_layers()))
@@ -224,7 +221,7 @@ def clone_policy(
         "epochs": [asdict(epoch) for epoch in work.epochs],
         "rounds": rounds,
         "cpu_s": spent,
-        "ended": INTERRUPTED if stopped else "done",
+        "ended": INTERRUPTED if stop.is_set() else "done",
     }
 
 
