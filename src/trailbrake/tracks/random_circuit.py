@@ -27,7 +27,7 @@ WIDTH_RANGE = (10.0, 14.5)  # m
 RUNOFF = 10.0  # m, where there is room
 MIN_RUNOFF = 2.0  # m between edge and wall
 MIN_STRAIGHT = 18.0  # m of a straight between two corners
-MAX_GRADE = 0.06  # at elevation 1
+MAX_GRADE = 0.06
 _DRAFTS = 400
 _CORNER = 235.0  # m of road per corner of the shortest loop
 _SHARPEST = math.radians(158.0)  # turn of a corner
@@ -165,17 +165,15 @@ def _draft_corners(rng: np.random.Generator, length: float, count: int, width: f
     return corners * max((length + cut) / way, 1.0), angles, radii
 
 
-def _draft_layout(
-    rng: np.random.Generator, draft: tuple[Array, Array, Array], width: float, elevation: float, name: str
-) -> TrackLayout:
+def _draft_layout(rng: np.random.Generator, draft: tuple[Array, Array, Array], width: float, name: str) -> TrackLayout:
     corners, angles, radii = draft
     used = radii * np.tan(0.5 * np.abs(angles))
     edge = np.hypot(*(np.roll(corners, -1, axis=0) - corners).T)
     straight = edge - used - np.roll(used, -1)
     start = int(straight.argmax())
     order = (np.arange(len(corners)) + start + 1) % len(corners)
-    height = _corner_heights(rng, corners, elevation)
-    bank = math.radians(3.0) * rng.random(len(corners)) * (rng.random(len(corners)) < 0.6) * (elevation > 0.0)
+    height = _corner_heights(rng, corners)
+    bank = math.radians(3.0) * rng.random(len(corners)) * (rng.random(len(corners)) < 0.6)
     behind = straight[start] * _random_between(rng, 0.35, 0.6)  # m of the start straight before the line
 
     def piece(length: float, turn: float, z: float | None, bank: float) -> LayoutSegment:
@@ -195,7 +193,7 @@ def _draft_layout(
     )  # fmt: skip
 
 
-def _corner_heights(rng: np.random.Generator, corners: Array, elevation: float) -> Array:
+def _corner_heights(rng: np.random.Generator, corners: Array) -> Array:
     # Heights (n,) m of the corners: a few long waves over the ground, scaled so that no edge is too steep.
     middle = corners - corners.mean(axis=0)
     size = float(np.hypot(*middle.T).max())
@@ -205,7 +203,7 @@ def _corner_heights(rng: np.random.Generator, corners: Array, elevation: float) 
         along = middle @ np.array([math.cos(heading), math.sin(heading)])
         height += share / waves * np.sin(math.pi * waves * along / size + phase)
     steepest = np.abs(np.roll(height, -1) - height) / np.hypot(*(np.roll(corners, -1, axis=0) - corners).T)
-    grade = elevation * MAX_GRADE * _random_between(rng, 0.2, 0.6)  # from corner to corner; steeper in places
+    grade = MAX_GRADE * _random_between(rng, 0.2, 0.6)  # from corner to corner; steeper in places
     return height * (grade / max(float(steepest.max()), 1e-9))
 
 
@@ -216,49 +214,33 @@ def _limit_grade(road: Road, steepest: float) -> None:
         road.table[:, [int(RoadColumn.Z), int(RoadColumn.GRADE)]] *= steepest / found
 
 
-def generate_circuit(
-    seed: int, *, length: float | None = None, width: float | None = None, elevation: float = 1.0
-) -> Track:
+def generate_circuit(seed: int) -> Track:
     """Return a random circuit.
 
     Args:
-        seed: 0 or more; the same seed and arguments make the same track.
-        length: m, roughly, of a lap; None lets the seed choose within `LENGTH_RANGE`.
-        width: m, edge to edge; None lets the seed choose within `WIDTH_RANGE`.
-        elevation: how hilly and banked, 0 (flat) .. 1 (grades up to `MAX_GRADE`).
+        seed: 0 or more; the same seed makes the same track.
 
     Returns:
         A closed track named `gen:SEED` that does not cross itself: walls of different stretches keep clear of each
         other, curvature is continuous, no radius is below `smallest_radius(width)`.
 
     Raises:
-        UsageError: a seed or size that makes no circuit.
+        UsageError: a seed that makes no circuit.
     """
     name = f"gen:{seed}"
     if seed < 0:
         raise UsageError("no such seed", where=name, expected="a whole number, 0 or more", got=str(seed))
-    for value, lo, hi, what in ((length, 600.0, 12_000.0, "length"), (width, 5.0, 25.0, "width")):
-        if value is not None and not lo <= value <= hi:
-            raise UsageError(f"no {what} of a circuit", where=name, expected=f"{lo:g} .. {hi:g} m", got=f"{value:g}")
-    if not 0.0 <= elevation <= 1.0:
-        raise UsageError("no elevation", where=name, expected="0 .. 1", got=f"{elevation:g}")
     rng = np.random.Generator(np.random.PCG64(seed))
-    # Drawn in any case, so that the arguments change a seed's shape as little as possible.
-    own_length, own_width = _random_between(rng, *LENGTH_RANGE), round(_random_between(rng, *WIDTH_RANGE), 1)
-    length, width = own_length if length is None else length, own_width if width is None else width
+    length, width = _random_between(rng, *LENGTH_RANGE), round(_random_between(rng, *WIDTH_RANGE), 1)
     density = _random_between(rng, 0.75, 1.25)
     for attempt in range(_DRAFTS):
         count = max(4, round(density * length / _CORNER) - attempt // 40)
         try:
-            road = build_road(
-                _draft_layout(rng, _draft_corners(rng, length, count, width), width, elevation, name), name
-            )
+            road = build_road(_draft_layout(rng, _draft_corners(rng, length, count, width), width, name), name)
         except (_MisfitError, DataError):
             continue
         if cut_runoff(road) >= MIN_RUNOFF:
-            _limit_grade(road, elevation * MAX_GRADE)
+            _limit_grade(road, MAX_GRADE)
             source = f"generated from seed {seed}: {road.length:.0f} m, {width:g} m wide"
             return Track(name, f"Circuit {seed}", (road,), source=source, off_road=SURFACES["grass"])
-    raise UsageError(
-        "no circuit found", where=name, got=f"length {length:g} m, width {width:g} m", hint="make it longer or narrower"
-    )
+    raise UsageError("no circuit found", where=name, hint="take another seed")
