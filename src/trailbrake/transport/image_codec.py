@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from trailbrake.errors import WireError
+from trailbrake.errors import SimulatorError, WireError
 from trailbrake.state import Image
 from trailbrake.state.car_state import StandIn
 
@@ -71,6 +71,13 @@ def encode_image(pixels: Any, image_format: str = "JPEG") -> bytes:
     # Pillow's other formats ignore what only a JPEG has.
     Picture.fromarray(pixels).save(out, image_format, quality=JPEG_QUALITY, subsampling="4:2:0")
     return out.getvalue()
+
+
+def encode_camera(image: Image | None, host: str, image_format: str = "JPEG") -> bytes:
+    """Return what the camera of the world of `host` sees as a file; SimulatorError where the world has none."""
+    if image is None:
+        raise SimulatorError("the world has no camera", where=f"serve {host}")
+    return encode_image(image.pixels, image_format)
 
 
 def encode_base64(data: bytes) -> str:

@@ -7,7 +7,7 @@ clients load by fixed names. There is one camera and no lidar.
 
 from typing import Any
 
-from trailbrake.errors import SimulatorError, UsageError, WireError
+from trailbrake.errors import UsageError, WireError
 from trailbrake.roles import HasCamera, RoadPlant
 from trailbrake.sims.donkeycar import codec, convert, spec
 from trailbrake.simulator_tools import Doors
@@ -239,10 +239,8 @@ class Host:
             self._counts["dropped"] += 1
             return
         state = self._plant.car_state(0)
-        if state.image is None:
-            raise SimulatorError("the world has no camera", where="serve donkeycar")
         _, offset, self._road_row = self._plant.track.road.locate(state.x, state.y, self._road_row)
-        frame = image_codec.encode_image(state.image.pixels, self._image_format)
+        frame = image_codec.encode_camera(state.image, spec.NAME, self._image_format)
         hit = state.contacts > self._contacts
         self._contacts = state.contacts
         message = convert.state_to_wire(state, offset, self._lock, frame, hit=hit)

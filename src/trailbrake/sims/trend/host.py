@@ -5,12 +5,11 @@ Source: protocol page formula-trend, sections 1.2 and 2.
 
 from typing import Any
 
-from trailbrake.errors import SimulatorError
 from trailbrake.event_sims.host import EventHost
 from trailbrake.roles import Plant
 from trailbrake.sims.trend import codec, convert, spec
 from trailbrake.state import CarState, Controls
-from trailbrake.transport import image_codec
+from trailbrake.transport.image_codec import encode_camera
 
 
 class Host(EventHost[Plant]):
@@ -20,9 +19,7 @@ class Host(EventHost[Plant]):
     RESTART = codec.RESTART
 
     def _encode_telemetry(self, state: CarState) -> dict[str, Any]:
-        if state.image is None:
-            raise SimulatorError("the world has no camera", where="serve trend")
-        jpeg = image_codec.encode_image(state.image.pixels)
+        jpeg = encode_camera(state.image, self.NAME)
         return codec.encode_telemetry(convert.state_to_wire(state, jpeg, finished=self.is_done))
 
     def _decode_controls(self, data: Any) -> Controls:
