@@ -7,13 +7,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from trailbrake.cli.output import JsonFlag, print_json, print_notice
+from trailbrake.cli.output import JsonFlag, OpenFlag, open_page, print_json, print_notice
 from trailbrake.cli.runs import find_recording
 from trailbrake.cli.terminal_progress import TaskProgress
 
 if TYPE_CHECKING:
     from trailbrake.record.recording_reader import Recording
-from trailbrake.cli.output import OpenFlag, open_page
 
 Format = Literal["csv", "driving_log", "parquet", "motec", "rerun", "foxglove_layout"]
 _SUFFIX = {"parquet": ".parquet", "motec": ".ld", "rerun": ".rrd", "foxglove_layout": ".foxglove.json"}

@@ -11,6 +11,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -19,22 +20,27 @@ from cyclopts import App, Parameter
 
 from trailbrake.cli.flag_names import INSTALL, choose_simulators, command_name
 from trailbrake.cli.output import JsonFlag, print_json, print_notice, print_table
+from trailbrake.driving.options import PadCheckOptions
 from trailbrake.errors import UsageError
 from trailbrake.findings import WireField
+from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator, load_part
 from trailbrake.user_files import write_whole
 from trailbrake.version import __version__
 
 if TYPE_CHECKING:  # help imports this module: it must stay cheap
     from trailbrake.driving.verification import Verification
-    from trailbrake.simulator_tools import VerifyTool
-from dataclasses import asdict
-
-from trailbrake.driving.options import PadCheckOptions
-from trailbrake.sims import registry
+    from trailbrake.simulator_tools import DoctorTool, ProbeTool, SetupTool, SniffTool, VerifyTool
 
 WIDTH = 80  # characters
 _ORDER = ("does not hold", "holds", "undecided")
+_MARKS = {"ok": "ok", "problem": "PROBLEM", "unknown": "?"}
+_STYLES = {"ok": "green", "problem": "bold red", "unknown": "yellow"}
+_SNIFF_PERIOD = 0.1  # s between looks on a terminal
+_HIGHLIGHT_LOOKS = 5  # looks for which a changed value stays highlighted
+Command = Callable[..., int]
+SecondsFlag = Annotated[float, Parameter(help="s to watch; 0 = until stopped, once without a terminal")]
+OutFlag = Annotated[Path | None, Parameter(help="the findings; default trailbrake-verify-NAME.md in this folder")]
 
 
 def print_verification(simulator: AnySimulator, tool: "VerifyTool", live: object, out: Path, *, json: bool) -> int:
@@ -112,15 +118,6 @@ def list_judgements(result: "Verification") -> list[str]:
                 lines += textwrap.wrap(note, WIDTH, initial_indent=" " * 15, subsequent_indent=" " * 17,
                                        break_long_words=False)  # fmt: skip
     return lines
-
-
-if TYPE_CHECKING:  # help imports this module: it must stay cheap
-    from trailbrake.simulator_tools import DoctorTool, ProbeTool, SetupTool, SniffTool, VerifyTool
-
-_MARKS = {"ok": "ok", "problem": "PROBLEM", "unknown": "?"}
-_STYLES = {"ok": "green", "problem": "bold red", "unknown": "yellow"}
-_SNIFF_PERIOD = 0.1  # s between looks on a terminal
-_HIGHLIGHT_LOOKS = 5  # looks for which a changed value stays highlighted
 
 
 def print_diagnosis(tool: "DoctorTool[Any]", options: object, *, json: bool) -> int:
@@ -236,13 +233,6 @@ def layout_wire_fields(
         value = Text(field.value, "bold yellow" if highlight[key] else "")
         tables[field.group].add_row(Text(field.name, "dim"), value, Text(field.unit, "dim"))
     return Columns(tables.values(), padding=(0, 3))
-
-
-Command = Callable[..., int]
-SecondsFlag = Annotated[float, Parameter(help="s to watch; 0 = until stopped, once without a terminal")]
-
-
-OutFlag = Annotated[Path | None, Parameter(help="the findings; default trailbrake-verify-NAME.md in this folder")]
 
 
 class _ToolVerb(NamedTuple):

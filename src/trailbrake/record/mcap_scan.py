@@ -28,6 +28,11 @@ from trailbrake.record.format import MAGIC, MESSAGE_FIELDS, MESSAGE_HEAD, RECORD
 MAX_INDEXED_ROWS = 20_000_000  # of a recording: 16 hours at 333 Hz; a sparse file may claim any number
 _HEAD = 6  # bytes: the channel's id and the length of the entries
 _ENTRY = 16  # bytes: log time, ns, and offset in the chunk
+_RECORD_HEAD = struct.Struct("<BQ")
+_INDEX_CHANNEL = struct.Struct("<H")
+# A damaged size must not ask for all the memory there is: a sparse file may claim, and have, any number of bytes.
+_MAX_CHUNK = 1 << 28  # bytes, packed or not; a chunk is half a second of a drive
+_MAX_RECORD = 1 << 26  # bytes of a schema, a channel, an attachment or an index
 
 
 class MessageIndex(NamedTuple):
@@ -98,13 +103,6 @@ def read_log_times(places: Sequence[ChunkLocation], channel: int, counts: Sequen
                 found = np.frombuffer(data, "<u8", len(data) // _ENTRY * 2)[::2][:count]
                 times[at : at + len(found)] = found / 1e9
     return times
-
-
-_RECORD_HEAD = struct.Struct("<BQ")
-_INDEX_CHANNEL = struct.Struct("<H")
-# A damaged size must not ask for all the memory there is: a sparse file may claim, and have, any number of bytes.
-_MAX_CHUNK = 1 << 28  # bytes, packed or not; a chunk is half a second of a drive
-_MAX_RECORD = 1 << 26  # bytes of a schema, a channel, an attachment or an index
 
 
 @dataclass

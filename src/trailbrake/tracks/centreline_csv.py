@@ -43,6 +43,27 @@ _PLACE = (("x", "y"), ("longitude", "latitude"))
 _SIDES = (("right", "left"), ("width",), ("half width",))
 EXPECTED = ("x and y (or latitude and longitude), and width_right and width_left, or width, or half_width; "
             "with _m, _km, _cm or _ft behind them; perhaps height; latitude and longitude also alone")  # fmt: skip
+COLUMNS = ("x_m", "y_m", "w_tr_right_m", "w_tr_left_m")
+MAX_BYTES = 16_000_000
+MAX_POINTS = 30_000  # the Nordschleife at less than a metre; more take too long to check for crossings
+MIN_POINTS = 8
+MIN_LENGTH = 60.0  # m, a loop that a car can drive
+MAX_LENGTH = 100_000.0  # m
+MIN_WIDTH = 2.5  # m, a car and some 0.1 m on either side
+MAX_WIDTH = 250.0  # m on either side
+MAX_GAP = 120.0  # m between neighbouring points
+MAX_COORDINATE = 1e6  # m
+_UTM_STEP = 1e5  # m
+_MAX_UTM = 1e7  # m: northings of the southern half
+_LIMITS = {
+    "x": (_MAX_UTM, "m"),
+    "y": (_MAX_UTM, "m"),
+    "longitude": (180.0, "degrees"),
+    "latitude": (90.0, "degrees"),
+    "height": (9000.0, "m"),
+}
+_SAME = 0.01  # m, points nearer than this are one point
+_REVERSAL = math.radians(150.0)  # a turn from one chord to the next that no road makes
 
 
 class Column(NamedTuple):
@@ -97,28 +118,7 @@ def _read_name(name: str) -> tuple[str, float]:
     return "right" if (side[1] or side[2]).startswith("r") else "left", factor
 
 
-COLUMNS = ("x_m", "y_m", "w_tr_right_m", "w_tr_left_m")
-MAX_BYTES = 16_000_000
-MAX_POINTS = 30_000  # the Nordschleife at less than a metre; more take too long to check for crossings
-MIN_POINTS = 8
-MIN_LENGTH = 60.0  # m, a loop that a car can drive
-MAX_LENGTH = 100_000.0  # m
-MIN_WIDTH = 2.5  # m, a car and some 0.1 m on either side
-MAX_WIDTH = 250.0  # m on either side
-MAX_GAP = 120.0  # m between neighbouring points
-MAX_COORDINATE = 1e6  # m
-_UTM_STEP = 1e5  # m
-_MAX_UTM = 1e7  # m: northings of the southern half
-_LIMITS = {
-    "x": (_MAX_UTM, "m"),
-    "y": (_MAX_UTM, "m"),
-    "longitude": (180.0, "degrees"),
-    "latitude": (90.0, "degrees"),
-    "height": (9000.0, "m"),
-}
 _BY_PLACE = {name: Column(index, 1.0) for index, name in enumerate(("x", "y", "right", "left"))}
-_SAME = 0.01  # m, points nearer than this are one point
-_REVERSAL = math.radians(150.0)  # a turn from one chord to the next that no road makes
 
 
 @dataclass(frozen=True)

@@ -18,18 +18,25 @@ import numpy as np
 
 from trailbrake.arrays import Array
 from trailbrake.errors import DataError
+from trailbrake.tracks.centreline_smoothing import MeasuredLine
+from trailbrake.tracks.geometry import choose_origin, project_places
+from trailbrake.tracks.measured_road import MAX_CLOSING_GAP, MeasuredPoints, is_circuit
 from trailbrake.user_files import parse_xml
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
-from trailbrake.tracks.centreline_smoothing import MeasuredLine
-from trailbrake.tracks.geometry import choose_origin, project_places
-from trailbrake.tracks.measured_road import MAX_CLOSING_GAP, MeasuredPoints, is_circuit
 
 MAX_BYTES = 200_000_000  # of a file
 SUFFIXES = (".gpx", ".kml")
 _Point = tuple[float, float, float]  # latitude and longitude (degrees), height (m), NaN where it is not known
 _Found = tuple[str, list[_Point], list[str]]  # a line's name, points, and moments as the file writes them
+ASSUMED_WIDTH = 8.0  # m from edge to edge
+MIN_STEP = 1.5  # m
+JOINED = 100.0  # m from the end of a line to the begin of the next one that goes on with it
+NEAR_START, AWAY = 15.0, 100.0  # m: a line that has been away from its begin and is near it again goes round
+MIN_POINTS, MAX_POINTS = 8, 30_000
+MAX_GAP = 250.0  # m between neighbouring points
+MIN_LENGTH, MAX_LENGTH = 60.0, 100_000.0  # m
 
 
 class GeoLine(NamedTuple):
@@ -133,15 +140,6 @@ def _make_line(found: _Found, where: str) -> GeoLine:
         raise DataError("no degrees of latitude and longitude", where=where, expected="within 90 and 180",
                         got=f"{np.abs(latitude).max():g}, {np.abs(longitude).max():g}")  # fmt: skip
     return GeoLine(name, np.radians(latitude), np.radians(longitude), height, moments)
-
-
-ASSUMED_WIDTH = 8.0  # m from edge to edge
-MIN_STEP = 1.5  # m
-JOINED = 100.0  # m from the end of a line to the begin of the next one that goes on with it
-NEAR_START, AWAY = 15.0, 100.0  # m: a line that has been away from its begin and is near it again goes round
-MIN_POINTS, MAX_POINTS = 8, 30_000
-MAX_GAP = 250.0  # m between neighbouring points
-MIN_LENGTH, MAX_LENGTH = 60.0, 100_000.0  # m
 
 
 def measure_geo_lines(lines: Sequence[GeoLine], where: str) -> MeasuredPoints:

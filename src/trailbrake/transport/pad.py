@@ -38,6 +38,28 @@ from trailbrake.transport.udp import Address, UdpSocket, parse_address
 DEAD_MAN_S = 0.25  # s
 STOP_STEP_S = 0.1  # s between the reports of a stop
 KINDS = "auto, udp:HOST:PORT, uinput, vgamepad or none"
+DEVICE = "/dev/uinput"
+NAME = b"Microsoft X-Box 360 pad"
+BUS_USB, VENDOR, PRODUCT, VERSION = 0x0003, 0x045E, 0x028E, 0x0114
+UI_SET_EVBIT, UI_SET_KEYBIT, UI_SET_ABSBIT = 0x40045564, 0x40045565, 0x40045567
+UI_DEV_SETUP, UI_ABS_SETUP = 0x405C5503, 0x401C5504
+UI_DEV_CREATE, UI_DEV_DESTROY = 0x5501, 0x5502
+SETUP = Struct("<HHHH80sI")  # bus, vendor, product, version, name, force-feedback effects
+ABS_SETUP = Struct("<Hxxiiiiii")  # code, value, minimum, maximum, fuzz, flat, resolution
+EVENT_RECORD = Struct("<qqHHi")  # seconds, microseconds, type, code, value; on 64-bit systems
+EV_SYN, EV_KEY, EV_ABS, SYN_REPORT = 0, 1, 3, 0
+ABS_X, ABS_Y, ABS_Z, ABS_RX, ABS_RY, ABS_RZ, ABS_HAT0X, ABS_HAT0Y = 0, 1, 2, 3, 4, 5, 0x10, 0x11
+AXES = {  # code: (least, most)
+    ABS_X: (-AXIS_MAX - 1, AXIS_MAX), ABS_Y: (-AXIS_MAX - 1, AXIS_MAX), ABS_Z: (0, TRIGGER_MAX),
+    ABS_RX: (-AXIS_MAX - 1, AXIS_MAX), ABS_RY: (-AXIS_MAX - 1, AXIS_MAX), ABS_RZ: (0, TRIGGER_MAX),
+    ABS_HAT0X: (-1, 1), ABS_HAT0Y: (-1, 1),
+}  # fmt: skip
+KEYS = {  # the kernel's BTN_ codes
+    PadButton.A: 0x130, PadButton.B: 0x131, PadButton.X: 0x133, PadButton.Y: 0x134, PadButton.LEFT_SHOULDER: 0x136,
+    PadButton.RIGHT_SHOULDER: 0x137, PadButton.BACK: 0x13A, PadButton.START: 0x13B, PadButton.GUIDE: 0x13C,
+    PadButton.LEFT_THUMB: 0x13D, PadButton.RIGHT_THUMB: 0x13E,
+}  # fmt: skip
+_BUTTON_CODES = tuple((int(button), code) for button, code in KEYS.items())  # plain integers: quick to test
 
 
 class PadBackend(Protocol):
@@ -252,33 +274,6 @@ def _driver_error(error: Exception) -> SimulatorError:
         where="--pad vgamepad",
         hint="install the ViGEmBus driver (vgamepad's installer offers it) and try again",
     )
-
-
-DEVICE = "/dev/uinput"
-NAME = b"Microsoft X-Box 360 pad"
-BUS_USB, VENDOR, PRODUCT, VERSION = 0x0003, 0x045E, 0x028E, 0x0114
-
-UI_SET_EVBIT, UI_SET_KEYBIT, UI_SET_ABSBIT = 0x40045564, 0x40045565, 0x40045567
-UI_DEV_SETUP, UI_ABS_SETUP = 0x405C5503, 0x401C5504
-UI_DEV_CREATE, UI_DEV_DESTROY = 0x5501, 0x5502
-
-SETUP = Struct("<HHHH80sI")  # bus, vendor, product, version, name, force-feedback effects
-ABS_SETUP = Struct("<Hxxiiiiii")  # code, value, minimum, maximum, fuzz, flat, resolution
-EVENT_RECORD = Struct("<qqHHi")  # seconds, microseconds, type, code, value; on 64-bit systems
-
-EV_SYN, EV_KEY, EV_ABS, SYN_REPORT = 0, 1, 3, 0
-ABS_X, ABS_Y, ABS_Z, ABS_RX, ABS_RY, ABS_RZ, ABS_HAT0X, ABS_HAT0Y = 0, 1, 2, 3, 4, 5, 0x10, 0x11
-AXES = {  # code: (least, most)
-    ABS_X: (-AXIS_MAX - 1, AXIS_MAX), ABS_Y: (-AXIS_MAX - 1, AXIS_MAX), ABS_Z: (0, TRIGGER_MAX),
-    ABS_RX: (-AXIS_MAX - 1, AXIS_MAX), ABS_RY: (-AXIS_MAX - 1, AXIS_MAX), ABS_RZ: (0, TRIGGER_MAX),
-    ABS_HAT0X: (-1, 1), ABS_HAT0Y: (-1, 1),
-}  # fmt: skip
-KEYS = {  # the kernel's BTN_ codes
-    PadButton.A: 0x130, PadButton.B: 0x131, PadButton.X: 0x133, PadButton.Y: 0x134, PadButton.LEFT_SHOULDER: 0x136,
-    PadButton.RIGHT_SHOULDER: 0x137, PadButton.BACK: 0x13A, PadButton.START: 0x13B, PadButton.GUIDE: 0x13C,
-    PadButton.LEFT_THUMB: 0x13D, PadButton.RIGHT_THUMB: 0x13E,
-}  # fmt: skip
-_BUTTON_CODES = tuple((int(button), code) for button, code in KEYS.items())  # plain integers: quick to test
 
 
 def encode_events(report: PadReport) -> bytes:

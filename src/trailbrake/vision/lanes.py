@@ -24,6 +24,9 @@ STEP = 0.01  # m, of the view from above
 NEAR, FAR, ASIDE = 0.16, 0.9, 0.42  # m: what it shows ahead and to both sides
 CHEVRON_AREA = (0.0012, 0.03)  # m^2 that a chevron's white may cover in it
 CHEVRON_FIT = 0.45  # correlation between forward and outward from which its direction counts
+_GREY = 26  # levels, the most between the channels of asphalt under any light
+_DARK, _BRIGHT = 30, 190  # levels of the brightest channel: darker is a hole, brighter is sky or paint
+_MIN_PIXELS = 3  # pixels, the least width of road on a row
 
 
 class PaintColour(IntEnum):
@@ -108,11 +111,6 @@ def _is_in_red(spot: Mask, kinds: Kinds) -> bool:
     red = kinds[around] == PaintColour.RED
     # Half-covered pixels at the edge are neither red nor white.
     return bool(inside and red.mean() > 0.5)
-
-
-_GREY = 26  # levels, the most between the channels of asphalt under any light
-_DARK, _BRIGHT = 30, 190  # levels of the brightest channel: darker is a hole, brighter is sky or paint
-_MIN_PIXELS = 3  # pixels, the least width of road on a row
 
 
 def is_road(pixels: Bytes) -> NDArray[np.bool_]:

@@ -15,6 +15,13 @@ import numpy as np
 from trailbrake.arrays import Array
 
 Side = Literal["", "left", "right"]
+DEEP_SHARE = 0.8  # share of the greatest depth from which an opening counts as deep
+PASSAGE_DEPTH = 1.3, 0.75  # m, and share of the greatest depth: an opening as deep as the smaller of both continues
+WHEELBASE = 0.2  # m
+NOSE = 0.22  # m from rear axle to front bumper
+HALF_WIDTH = 0.065  # m
+LOCK = math.radians(40.0)  # wheel angle
+STUCK_SPEED = 0.04  # m/s: a slower car counts as standing
 
 
 def nearest_by_bearing(points: Array, bearings: Array) -> Array:
@@ -97,9 +104,6 @@ class BranchChoice(NamedTuple):
 
 ANY_BRANCH = BranchChoice()
 
-DEEP_SHARE = 0.8  # share of the greatest depth from which an opening counts as deep
-PASSAGE_DEPTH = 1.3, 0.75  # m, and share of the greatest depth: an opening as deep as the smaller of both continues
-
 
 def choose_bearing(bearings: Array, depths: Array, last_bearing: float, choice: BranchChoice = ANY_BRANCH) -> float:
     """Return the bearing to take.
@@ -137,13 +141,6 @@ def _find_openings(bearings: Array, depths: Array, least: float) -> list[tuple[f
             weights = (here / deepest) ** 4
             found.append((float((weights * bearings[first:end]).sum() / weights.sum()), deepest))
     return found
-
-
-WHEELBASE = 0.2  # m
-NOSE = 0.22  # m from rear axle to front bumper
-HALF_WIDTH = 0.065  # m
-LOCK = math.radians(40.0)  # wheel angle
-STUCK_SPEED = 0.04  # m/s: a slower car counts as standing
 
 
 class MinicarCommand(NamedTuple):

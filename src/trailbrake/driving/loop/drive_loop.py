@@ -30,6 +30,9 @@ STOPPING_SILENCE_S = 2.0  # s that a safe stop waits for a wire that has gone si
 LOST_LIMIT = 60.0  # s of silence after which the simulator counts as gone
 REPORT_AGAIN_S = 2.0  # s without a rejected sample after which the next one is worth a line again
 SILENT_WAIT = 0.05  # s: how long one tick waits for a sample before it looks at its dead-man
+STANDSTILL_TIME_S = 0.5  # s of simulator time: a car that has just stopped rocks on its springs
+LONGEST_GAP_S = 1.0  # s between two samples, in which the car may have done anything
+DRIFT_MARGIN = 0.5  # m by which a standing car may appear to move
 
 
 class SamplePacer(Protocol):
@@ -429,11 +432,6 @@ def run_loop(
     result.simulated_s = first.simulated_s
     result.wall_s = steady_clock.now() - started
     return result
-
-
-STANDSTILL_TIME_S = 0.5  # s of simulator time: a car that has just stopped rocks on its springs
-LONGEST_GAP_S = 1.0  # s between two samples, in which the car may have done anything
-DRIFT_MARGIN = 0.5  # m by which a standing car may appear to move
 
 
 class StandstillTimer:

@@ -36,6 +36,14 @@ SPEED_JUMP_RATE = 200.0  # m/s^2 that it may gain or lose besides
 
 
 _Whereabouts = tuple[float, float, float, float]  # time, x, y, speed: what the next sample is compared with
+MOVING_SPEED = 0.3  # m/s from which every new picture differs from the last
+SLOW_CAMERA = 2.0  # a camera's usual time between two pictures that may pass without a new one
+USUAL_SHARE = 0.2  # weight of the newest time in what is usual
+LONGEST_USUAL_S = 1.0  # of the slowest camera that can be set
+NO_PICTURE_LIMIT_S = 60.0  # s without any picture after which the camera counts as gone
+NO_PICTURE = "no picture comes from the camera"
+DAMAGED = "the camera's pictures cannot be decoded"
+UNCHANGED = "the camera shows the same picture although the car moves"
 
 
 class StateCheck:
@@ -145,17 +153,6 @@ def _find_jump(last: _Whereabouts, here: _Whereabouts) -> str:
     if abs(speed - last_speed) > SPEED_JUMP + SPEED_JUMP_RATE * dt:
         return f"speed jumped from {last_speed:.3g} to {speed:.3g} m/s in {time - last_time:.3g} s"
     return ""
-
-
-MOVING_SPEED = 0.3  # m/s from which every new picture differs from the last
-SLOW_CAMERA = 2.0  # a camera's usual time between two pictures that may pass without a new one
-USUAL_SHARE = 0.2  # weight of the newest time in what is usual
-LONGEST_USUAL_S = 1.0  # of the slowest camera that can be set
-NO_PICTURE_LIMIT_S = 60.0  # s without any picture after which the camera counts as gone
-
-NO_PICTURE = "no picture comes from the camera"
-DAMAGED = "the camera's pictures cannot be decoded"
-UNCHANGED = "the camera shows the same picture although the car moves"
 
 
 class CameraCheck:

@@ -46,6 +46,9 @@ READERS: dict[str, Callable[[Path], LapLog]] = {
     ".gpx": read_geo_log,
     ".kml": read_geo_log,
 }
+MAX_TURN_ERROR = 1.5  # rad that a lap may turn more or less than once round
+MAX_GAP_SHARE = 0.05  # of the length of a lap, between its end and its begin
+MIN_SPEED = 3.0  # m/s above which a lateral acceleration says how the car turns
 
 
 def is_lap_log(path: Path) -> bool:
@@ -195,11 +198,6 @@ def _make_rows(columns: dict[str, Array], commands: dict[str, Array], rows: slic
         if column.name in commands:
             controls[:, at] = commands[column.name][rows]
     return state, controls
-
-
-MAX_TURN_ERROR = 1.5  # rad that a lap may turn more or less than once round
-MAX_GAP_SHARE = 0.05  # of the length of a lap, between its end and its begin
-MIN_SPEED = 3.0  # m/s above which a lateral acceleration says how the car turns
 
 
 def reckon_path(columns: dict[str, Array], laps: Sequence[LapRecord]) -> str:

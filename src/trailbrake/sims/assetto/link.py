@@ -42,6 +42,8 @@ from trailbrake.transport.shm import SharedMemory
 
 _READ_STEPS = 11  # physics steps between reads of the levels; fewer than `setting_buttons` waits for an effect
 _NO_TARGETS = settings_of(Controls())
+_RECREATE_S = 5.0  # the game ignores a controls page that was made too early in its life: make it again (section 4.6)
+_MOST_EVENTS = 100  # kept
 
 
 class CarSettings:
@@ -88,9 +90,6 @@ class CarSettings:
             physics, static = self._reader.read_physics(), self._reader.read_static()
             self._levels = UNKNOWN_LEVELS if physics is None or static is None else levels_from_pages(physics, static)
         return self._levels
-
-
-_RECREATE_S = 5.0  # the game ignores a controls page that was made too early in its life: make it again (section 4.6)
 
 
 class Link:
@@ -332,9 +331,6 @@ class Link:
             self._signals.close()
         self._classic.close()
         self._claim.release_lock()
-
-
-_MOST_EVENTS = 100  # kept
 
 
 class ObservingLink:

@@ -37,6 +37,15 @@ FULL_STICK_S = 0.25  # s from centre to full
 STANDING_SPEED = 0.3  # m/s
 PRESSED_LEVEL = 0.05  # trigger level above which it counts as pressed
 REVERSE_S = 0.3  # s that a trigger must be held at rest until the gearbox changes direction
+PAD_TIMEOUT_S = 1.0  # s without a report after which the pad counts as neutral
+REWIND_S = 3.0  # s that one press of Y rewinds
+_REWIND_BUFFER_S = 30.0  # s that can be rewound
+_MAX_REPORTS_PER_TICK = 128  # a pad sends a few; so that a flooded port does not hold a tick
+_LOOKUP_EVERY = 30  # ticks between look-ups of the link's port in the rendezvous folder
+_QUANTUM_MS = 15.625  # resolution of the recorded session's clock (section 3.2)
+_CLUTCH_OPEN = 0.99  # clutch above which a moving car has no gear engaged
+_ROLLING_SPEED = 1.0  # m/s
+FULL_BRAKE_GAIN = 1.0  # 1/s: extra deceleration of the reference per m/s above its speed
 
 
 def cornering_compliance(tyre: Tyre) -> float:
@@ -102,16 +111,6 @@ class AutomaticReverse:
             self.in_reverse, self._held_s = not self.in_reverse, 0.0
             forward, backward = backward, forward
         return forward, backward
-
-
-PAD_TIMEOUT_S = 1.0  # s without a report after which the pad counts as neutral
-REWIND_S = 3.0  # s that one press of Y rewinds
-_REWIND_BUFFER_S = 30.0  # s that can be rewound
-_MAX_REPORTS_PER_TICK = 128  # a pad sends a few; so that a flooded port does not hold a tick
-_LOOKUP_EVERY = 30  # ticks between look-ups of the link's port in the rendezvous folder
-_QUANTUM_MS = 15.625  # resolution of the recorded session's clock (section 3.2)
-_CLUTCH_OPEN = 0.99  # clutch above which a moving car has no gear engaged
-_ROLLING_SPEED = 1.0  # m/s
 
 
 class _RaceLaps(NamedTuple):
@@ -382,9 +381,6 @@ class Host:
                 udp.close()
         if self._doors is not None:
             rendezvous.withdraw_port(self._doors, spec.PAD_RENDEZVOUS)
-
-
-FULL_BRAKE_GAIN = 1.0  # 1/s: extra deceleration of the reference per m/s above its speed
 
 
 class Roadside(NamedTuple):

@@ -28,6 +28,13 @@ from trailbrake.transport.pad_report import NEUTRAL, PadReport, encode_trigger
 from trailbrake.transport.udp import Address, UdpSocket, parse_address
 
 _MAX_DATAGRAMS_PER_READ = 1000  # more than the system keeps; so that a flooded port does not hold the loop
+LEAST_DECELERATION = 4.0  # m/s^2, of a car that brakes on a poor surface
+MOST_DECELERATION = 12.0  # m/s^2, of a car on tyres of races
+MARGIN_S = 1.0  # s longer than the car needs
+LONGEST_STOP_S = 12.0  # s, also where the speed is not known
+STANDING = 0.5  # m/s, below which there is nothing to stop
+STOP_BRAKE = encode_trigger(0.6)  # as in a safe stop: the tyres can still turn the car
+HOLDING_THROTTLE = encode_trigger(0.1)  # above what hosts and games ignore, below 30 of 255, a press in menus
 
 
 class Link:
@@ -216,15 +223,6 @@ def parse_forward(text: str, listen_port: int) -> list[Address]:
         if port == listen_port and (host.startswith("127.") or host == "0.0.0.0"):
             raise UsageError("forwards to the port that it listens on", where="--forward", got=f"{host}:{port}")
     return found
-
-
-LEAST_DECELERATION = 4.0  # m/s^2, of a car that brakes on a poor surface
-MOST_DECELERATION = 12.0  # m/s^2, of a car on tyres of races
-MARGIN_S = 1.0  # s longer than the car needs
-LONGEST_STOP_S = 12.0  # s, also where the speed is not known
-STANDING = 0.5  # m/s, below which there is nothing to stop
-STOP_BRAKE = encode_trigger(0.6)  # as in a safe stop: the tyres can still turn the car
-HOLDING_THROTTLE = encode_trigger(0.1)  # above what hosts and games ignore, below 30 of 255, a press in menus
 
 
 def stop_duration(speed: float) -> float:

@@ -25,6 +25,12 @@ MIN_ROW_RATE, MAX_ROW_RATE = 2.0, 1000.0  # 1/s
 _RACE_CLOCK_START = 1.0  # s
 _CLOCKS, _ARRIVALS = ("timestamp_ms", "cur_race_time"), ("recv_time_ns", "wall_clock")  # columns
 TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
+BURST_LENGTH, BURST_PAUSE_S = (
+    64,
+    0.001,
+)  # at full pace: the receiver's buffer is finite, and it cannot slow the sender down
+LONGEST_PAUSE_S = 5.0  # s, to which longer pauses of the recording are shortened
+DEFAULT_ROW_RATE = 60.0  # 1/s, the rate that the games document
 
 
 def is_recorded_session(path: Path) -> bool:
@@ -120,13 +126,6 @@ def _set_clock(packet: Packet, elapsed: float) -> Packet:
     return packet._replace(sled=sled, dash=dash)
 
 
-BURST_LENGTH, BURST_PAUSE_S = (
-    64,
-    0.001,
-)  # at full pace: the receiver's buffer is finite, and it cannot slow the sender down
-LONGEST_PAUSE_S = 5.0  # s, to which longer pauses of the recording are shortened
-
-
 def parse_pace(text: str) -> float:
     """Return the factor in `text`, infinity for "max"; UsageError for any other text."""
     try:
@@ -183,6 +182,3 @@ def replay(
 
 
 REPLAY = ReplayTool(is_recorded_session, parse_pace, replay)
-
-
-DEFAULT_ROW_RATE = 60.0  # 1/s, the rate that the games document

@@ -50,6 +50,16 @@ DEFAULT_COLUMNS: dict[str, tuple[str, ...]] = {
     "fh": Sled._fields + Dash._fields,
     "fm2023": Sled._fields + Dash._fields + MotorsportBlock._fields,
 }
+_INTEGER_COLUMNS = {
+    key
+    for block in (Sled, HorizonBlock, Dash, MotorsportBlock)
+    for key, wire in block_fields(block).items()
+    if wire.code != "f"
+}  # fmt: skip
+MAX_COLUMNS = 1000  # of a table; a packet has about a hundred fields
+_HEAD_BYTES = 65536  # in which the header of a table stands
+MAX_BYTES = 4 << 30  # of a table, unpacked: some 20 h of rows
+_STRIP_PREFIX = "wheel_on_rumble_strip_"
 
 
 def check_columns(keys: Sequence[str], where: str) -> tuple[str, ...]:
@@ -137,18 +147,6 @@ def clear_fields(state: CarState, unknown: Sequence[UnknownField]) -> None:
             state.gear = None
         else:
             setattr(state if wheel is None else state.wheels[wheel], name, math.nan)
-
-
-_INTEGER_COLUMNS = {
-    key
-    for block in (Sled, HorizonBlock, Dash, MotorsportBlock)
-    for key, wire in block_fields(block).items()
-    if wire.code != "f"
-}  # fmt: skip
-MAX_COLUMNS = 1000  # of a table; a packet has about a hundred fields
-_HEAD_BYTES = 65536  # in which the header of a table stands
-MAX_BYTES = 4 << 30  # of a table, unpacked: some 20 h of rows
-_STRIP_PREFIX = "wheel_on_rumble_strip_"
 
 
 def has_packet_columns(path: Path) -> bool:

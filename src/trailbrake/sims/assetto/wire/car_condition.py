@@ -37,6 +37,9 @@ TRAIL_SLIP = 1.5  # slip over that of the peak at which the pneumatic trail is g
 SLOW_STEP_S = 0.03  # s between steps of heat, dirt and boost
 _new_tuple = tuple.__new__  # builds a named tuple from all of its fields
 _MAX_DT = 0.1  # s; after a longer gap the car was somewhere else
+SECTORS = 3  # of equal length, as in `trailbrake.laps`
+_NEW_LAP_S = 0.01  # s of a lap in which a car that was moved stands at its beginning
+_FRONT, _REAR, _LEFT, _RIGHT = range(4)
 
 
 class ConditionValues(NamedTuple):
@@ -170,11 +173,6 @@ class CarCondition:
             trail = MECHANICAL_TRAIL + PNEUMATIC_TRAIL * max(1.0 - slip / TRAIL_SLIP, 0.0)
             moment -= force * trail
         return moment / self._full_moment
-
-
-SECTORS = 3  # of equal length, as in `trailbrake.laps`
-_NEW_LAP_S = 0.01  # s of a lap in which a car that was moved stands at its beginning
-_FRONT, _REAR, _LEFT, _RIGHT = range(4)
 
 
 class TripLog:
