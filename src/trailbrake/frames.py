@@ -3,8 +3,8 @@
 World frame: right-handed, Z up; X and Y are the track file's x and y, unmoved.
 Body frame: ISO 8855, x forward, y left, z up. Yaw is counter-clockwise from world X.
 
-A simulator's axis map, a permutation with signs, is in `axes.py` of its folder; the map of Unity and of Forza, whose
-axes are X right, Y up, Z forward (left-handed), of the world and of the car alike, is here.
+A simulator's axis map, a permutation with signs, is in its folder, in `axes.py` or `convert.py`; the map of Unity and
+of Forza, whose axes are X right, Y up, Z forward (left-handed), of the world and of the car alike, is here.
 """
 
 import math

@@ -33,7 +33,7 @@ def load_track(name_or_path: "str | os.PathLike[str]") -> Track:
     Args:
         name_or_path: a name of `track_names()`; or a file: `.csv` with x_m,y_m,w_tr_right_m,w_tr_left_m round a loop
             (x and y are world coordinates), or a road that `trailbrake learn` wrote (`road_file.py`); `.gpx` or `.kml`
-            with a line of latitude and longitude (`geo_road.py`); `.toml` with straights and arcs (`layout.py`); or
+            with a line of latitude and longitude (`geo_lines.py`); `.toml` with straights and arcs (`layout.py`); or
             `gen:SEED`, a random circuit (`random_circuit.py`). With `@wet` at its end, each is the same track in the
             wet; with `@wet=0.5` one with half its grip (`Track.with_grip`).
 

@@ -28,7 +28,7 @@ class WorldConditions:
         fuel_rate: consumption of fuel over that of the car's file: its mass falls so much faster.
         slipstream: `on`: cars lose drag and downforce behind each other. `off` is the default: wires do not announce a
             wake, and a car is to drive as its file says unless the user wants a race.
-        grid: where the cars begin, KIND[:ORDER] of `world.grid.parse_grid`; "": in line, the first on the start line.
+        grid: where the cars begin, KIND[:ORDER] of `parse_grid`; "": in line, the first on the start line.
         race_laps: laps of a race, after which race control shows the chequered flag; 0: it does not.
     """
 

@@ -1,7 +1,7 @@
 """Messages of BeamNG's wire, generation 1 <-> CarState and Controls. Only this module changes signs and units.
 
-Source: protocol page beamng-coupling, sections 3, 4 and 7. Axes and yaw: `axes.py`. The page leaves some points open;
-both directions assume:
+Source: protocol page beamng-coupling, sections 3, 4 and 7. Axes and yaw: `iso_from_beamng`. The page leaves some points
+open; both directions assume:
 
 * The position is the centre of mass, and the altitude is its z.
 * Roll and pitch are right-handed rotations about the wire's own body axes (backward and left), applied in the order

@@ -1,7 +1,7 @@
 """Packets of the Forza wire <-> CarState, and pad reports <-> Controls. Only this module changes signs and units.
 
-Source: protocol page forza-data-out, section 3. Axes: `axes.py`. The page does not say which point `Position` is; both
-directions assume the centre of mass.
+Source: protocol page forza-data-out, section 3. Axes: `frames.py`. The page does not say which point `Position` is;
+both directions assume the centre of mass.
 """
 
 import math
@@ -53,7 +53,7 @@ def state_from_wire(subset: StateSubset, time: float = NAN, sequence: int = -1) 
         time: s of simulator time; see `telemetry_stream.PacketClock`.
         sequence: number of the sample.
     """
-    # The axis map is written out instead of calling `axes`: this runs for every datagram. The tests compare both.
+    # The axis map is written out instead of calling `frames`: this runs for every datagram. The tests compare both.
     if len(subset) == SLED_SUBSET_SIZE:
         return _state_from_sled(subset, time, sequence)
     (
