@@ -7,8 +7,8 @@ import torch
 
 from trailbrake.errors import UsageError
 from trailbrake.kernels import cuda_compiler
+from trailbrake.train.rl.device import choose_device, take_device
 from trailbrake.train.rl.options import RlOptions, check_options
-from trailbrake.train.rl.training import choose_device
 
 pytestmark = pytest.mark.train
 
@@ -46,8 +46,23 @@ def test_a_card_that_only_one_of_the_libraries_can_use_is_none(monkeypatch):
 
 
 def test_what_a_card_cannot_do_is_refused():
-    for wrong in ({"device": "gpu"}, {"device": "cuda", "workers": 2}):
+    for wrong in ({"device": "gpu"}, {"device": "cuda", "workers": 2, "on": "ray"}):
         with pytest.raises(UsageError, match="--device"):
             check_options(replace(RlOptions(), **wrong))
     check_options(RlOptions(device="cuda"))
+    check_options(RlOptions(device="cuda", workers=2))
     check_options(RlOptions(device="auto", workers=2))
+
+
+def test_workers_take_cards_in_turn(monkeypatch):
+    cuda = pytest.importorskip("numba.cuda")
+    taken = []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "set_device", taken.append)
+    monkeypatch.setattr(cuda, "select_device", taken.append)
+    monkeypatch.setattr(cuda_compiler, "require_cuda", lambda: None)
+    assert [take_device(RlOptions(device="cuda", workers=3), rank) for rank in range(3)] == ["cuda"] * 3
+    assert taken == [0, 0, 1, 1, 0, 0]
+    assert take_device(RlOptions(device="auto", workers=2), 1) == "cpu"
+    assert len(taken) == 6

@@ -59,7 +59,8 @@ class RlOptions:
         laps: of each car in an evaluation.
         seed: of everything random.
         threads: for the world and PyTorch, in each worker.
-        workers: processes that share the cars and average what they learn, which changes the result.
+        workers: processes that share the cars and average what they learn, which changes the result; with --device cuda
+            each has a card, in turn.
         on: where processes run: this machine; ray = this machine's Ray cluster or a new one; ray://HOST:PORT = another:
             docs/scale.md.
         device: cpu; cuda = world and learning on a graphics card; auto = cuda if possible.
@@ -169,7 +170,7 @@ def check_options(options: RlOptions) -> None:
         ),
         ("cars", options.cars % options.workers == 0, f"as many for each of {options.workers} workers"),
         ("on", options.workers > 1 or not options.on, "--workers above 1 with it"),
-        ("device", options.device != "cuda" or options.workers == 1, "cpu with several --workers"),
+        ("device", options.device != "cuda" or not options.on, "cpu with --on"),
         ("horizon", math.isfinite(options.horizon) and options.horizon >= options.period, "a period or more"),
         ("episode", math.isfinite(options.episode) and options.episode > 0.0, "more than 0"),
         ("divergence", 0.0 < options.divergence <= 1.0, "more than 0, 1 at most"),

@@ -1,13 +1,10 @@
-"""`train_policy`: samples, learns, judges and keeps, until time or iterations are over.
-
-Chooses what a training computes on: the processor, or a graphics card.
-"""
+"""`train_policy`: samples, learns, judges and keeps, until time or iterations are over."""
 
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trailbrake.drivers.loading.race_policy import RacePolicy, write_race_policy
 from trailbrake.driving.run import INTERRUPTED
@@ -18,69 +15,28 @@ from trailbrake.tasks.task_pool import open_team
 from trailbrake.train.pytorch import import_torch
 from trailbrake.train.rl.checkpoint import TrainingProgress, read_checkpoint, write_checkpoint
 from trailbrake.train.rl.curves import PAGE_FILE, CurveWriter, write_curves_page
+from trailbrake.train.rl.device import build_sampler, choose_device
 from trailbrake.train.rl.evaluation import LapEvaluator, TrackResult, score_results
 from trailbrake.train.rl.iteration import IterationOutcome, run_iteration
 from trailbrake.train.rl.options import RlOptions, check_options, race_options
 from trailbrake.train.rl.ppo import PpoLearner
-from trailbrake.train.rl.rollout import RolloutSampler
 from trailbrake.train.rl.worker_crew import WorkerCrew
 from trailbrake.version import __version__
-
-if TYPE_CHECKING:
-    from trailbrake.train.rl.cuda_rollout import CudaRolloutSampler
 
 POLICY_FILE, CHECKPOINT_FILE = "policy.npz", "checkpoint.npz"
 CHECKPOINT_SECONDS = 60.0  # of wall time between checkpoints, about
 WORKER_PATIENCE_S = 900.0  # of wall time for an iteration of several workers
-_HINT = 'a card of NVIDIA, its driver, PyTorch for CUDA, and pip install "trailbrake[gpu]"; or --device cpu'
-
-
-def choose_device(wanted: str, say: Callable[[str], None] = lambda text: None) -> str:
-    """Return "cpu" or "cuda", as PyTorch calls them.
-
-    Args:
-        wanted: one of `options.DEVICES`.
-        say: takes a line for the user: why "auto" is the processor.
-
-    Raises:
-        UsageError: a card is wanted and cannot be used; says what is missing.
-    """
-    if wanted == "cpu":
-        return wanted
-    try:
-        _require_card()
-    except UsageError as error:
-        if wanted == "auto":
-            say(f"on the processor: {error}")
-            return "cpu"
-        raise
-    return "cuda"
-
-
-def _require_card() -> None:
-    torch = import_torch()
-    if not torch.cuda.is_available():
-        got = "PyTorch finds no card" if torch.version.cuda else "this PyTorch is built for processors"
-        raise UsageError("no graphics card to train on", where="--device cuda", got=got, hint=_HINT)
-    try:
-        from trailbrake.kernels.cuda_compiler import require_cuda
-
-        require_cuda()
-    except ImportError as error:
-        raise UsageError("no graphics card to train on", where="--device cuda", got=str(error), hint=_HINT) from error
 
 
 def _choose_device(options: RlOptions, say: Callable[[str], None] = lambda text: None) -> str:
+    # Of this process: several workers choose their own, and the state is kept here.
     return choose_device(options.device, say) if options.workers == 1 else "cpu"
 
 
 def build_learner(options: RlOptions) -> PpoLearner:
     """Return a new learner of the observation that options name."""
-    torch = import_torch()
-    torch.set_num_threads(options.threads)
+    import_torch().set_num_threads(options.threads)
     width, device = race_options(options).build_task().width, _choose_device(options)
-    if device == "cuda":
-        torch.set_float32_matmul_precision("high")  # TF32: an update in 0.63 of the time, with like losses
     return PpoLearner(width, options.hidden, options.seed, target_divergence=options.divergence, device=device)
 
 
@@ -182,16 +138,6 @@ class _Run:
         self.saved_at = steady_clock.now()
 
 
-def _build_sampler(
-    options: RlOptions, learner: PpoLearner, say: Callable[[str], None]
-) -> "RolloutSampler | CudaRolloutSampler":
-    if _choose_device(options, say) == "cpu":
-        return RolloutSampler(options, learner.actor)
-    from trailbrake.train.rl.cuda_rollout import CudaRolloutSampler  # loads numba's compiler for cards
-
-    return CudaRolloutSampler(options, learner.actor)
-
-
 def _open_workers(
     options: RlOptions, learner: PpoLearner, say: Callable[[str], None], stack: ExitStack
 ) -> Callable[[int], IterationOutcome]:
@@ -202,7 +148,7 @@ def _open_workers(
         ))  # fmt: skip
         crew = WorkerCrew(options, team, say)
         return lambda iteration: crew.run_iteration(learner, iteration)
-    sampler = _build_sampler(options, learner, say)
+    sampler = build_sampler(options, learner.actor, _choose_device(options, say))
     stack.callback(sampler.close)
     return lambda iteration: run_iteration(learner, sampler, [options.seed, iteration], iteration)
 

@@ -32,11 +32,11 @@ from trailbrake.errors import SimulatorError
 from trailbrake.tasks.sent_files import collect_files, place_files, rename_files
 from trailbrake.tasks.worker_team import WorkerLostError, WorkerTeam
 from trailbrake.train.pytorch import import_torch
+from trailbrake.train.rl.device import build_sampler, take_device
 from trailbrake.train.rl.iteration import IterationOutcome, join_outcomes, run_iteration
 from trailbrake.train.rl.networks import Weights
 from trailbrake.train.rl.options import RlOptions, race_options
 from trailbrake.train.rl.ppo import PpoLearner
-from trailbrake.train.rl.rollout import RolloutSampler
 from trailbrake.transport.rendezvous import OUTSIDE, find_own_address
 
 MOST_LOSSES = 3  # in one iteration
@@ -222,10 +222,13 @@ class TrainingWorker:
         with tempfile.TemporaryDirectory(prefix="trailbrake-train-") as folder:  # roads and cars are read here
             options = unpack_options(order, Path(folder))
             import_torch().set_num_threads(options.threads)
-            width = race_options(options).build_task().width
-            self._learner = PpoLearner(width, options.hidden, options.seed, group.average, options.divergence)
+            width, device = race_options(options).build_task().width, take_device(options, order.rank)
+            self._learner = PpoLearner(
+                width, options.hidden, options.seed, group.average, options.divergence, device=device
+            )
             self._learner.import_state(unpack_arrays(order.state))
-            self._sampler = RolloutSampler(options, self._learner.actor, options.cars // order.count)
+            share = replace(options, cars=options.cars // order.count)
+            self._sampler = build_sampler(share, self._learner.actor, device)
         self._seed = options.seed
 
     def iterate(self, iteration: int) -> IterateAnswer:
