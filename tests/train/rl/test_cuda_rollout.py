@@ -90,9 +90,7 @@ def test_commands_of_a_new_episode_begin_with_zero(sampler):
 
 def test_a_training_on_a_card_leaves_what_one_on_the_processor_leaves(tmp_path, monkeypatch):
     monkeypatch.setattr(cuda_rollout, "CudaRaceBatch", HostCardBatch)
-    monkeypatch.setattr(
-        training, "_build_sampler", lambda made, learner, say: CudaRolloutSampler(made, learner.actor, "cpu")
-    )
+    monkeypatch.setattr(training, "build_sampler", lambda made, actor, device: CudaRolloutSampler(made, actor, "cpu"))
     options = RlOptions(**vars(OPTIONS) | {"out": tmp_path / "run", "iterations": 4, "evaluate_every": 4})
     result = train_policy(options)
     assert result["steps"] == 4 * 8 * 12

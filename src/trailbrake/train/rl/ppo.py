@@ -103,7 +103,9 @@ class PpoLearner:
         self._average, self._target_divergence, self._device = average, target_divergence, torch.device(device)
         is_card = self._device.type == "cuda"
         if is_card:
-            torch.set_float32_matmul_precision("high")  # TF32: an update in 0.63 of the time, with like losses
+            # TF32: an update in 0.63 of the time. Its rounding moves a policy by a divergence of 0.00003; that of
+            # bfloat16 by 0.002, as much as an update does.
+            torch.set_float32_matmul_precision("high")
         self.actor = GaussianActor(width, hidden, device)
         self._seed = seed
         generator = torch.Generator().manual_seed(seed)
