@@ -50,6 +50,14 @@ LONGEST = (
     "optimal/test_published_problems.py", "drivers/test_line_track.py", "fuzz/test_targets.py",
     "driving/session/test_drive_session.py", "sims/forza/test_drivers_on_the_wire.py",
 )  # fmt: skip
+# Places that mostly wait for processes at the pace of real time. One process runs them all, while the others compute.
+WAITING = (
+    "cli/test_main.py", "driving/session/test_drive_protection.py", "driving/session/test_open_connection.py",
+    "driving/session/test_session_detection.py", "driving/supervised/test_stalls.py", "driving/test_recovery.py",
+    "driving/test_serve.py", "driving/test_stepping.py", "driving/test_unmapped_drives.py",
+    "driving/test_world_view.py", "faults/test_matrix.py", "sims/assetto/test_clients.py", "sims/beamng/test_probe.py",
+    "sims/trend/test_link.py",
+)  # fmt: skip
 compiler = pytest.StashKey["subprocess.Popen[bytes]"]()
 
 
@@ -96,25 +104,34 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put the tests in one order, wherever a process has begun: LONGEST, files of whole drives, the others.
 
-    Each process gets the same share of all three, in this order: what is left to steal at the end is short.
+    The first process gets WAITING instead of drives, so that the others have the processor in the meantime; all get
+    the same number of tests, in this order: what is left to steal at the end is short.
     """
     if not _collects_all(config):
         return
     tests, count = Path(__file__).parent, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    places = [tests / name for name in LONGEST]
+    places, waits = [tests / name for name in LONGEST], {tests / name for name in WAITING}
     longest: list[list[pytest.Item]] = [[] for _ in places]
+    waiting: list[pytest.Item] = []
     drives: list[pytest.Item] = []
     quick: list[pytest.Item] = []
     for path, own in groupby(sorted(items, key=lambda item: item.path.parts), key=lambda item: item.path):
         place = next((k for k, place in enumerate(places) if path.is_relative_to(place)), None)
-        (longest[place] if place is not None else drives if path in slow else quick).extend(own)
+        group = longest[place] if place is not None else waiting if path in waits else drives if path in slow else quick
+        group.extend(own)
+    computing = max(count - 1, 1)  # processes
+    shares = [
+        [*chain.from_iterable(longest[k::computing]),
+         *drives[k * len(drives) // computing : (k + 1) * len(drives) // computing]]
+        for k in range(computing)
+    ]  # fmt: skip
+    shares = [waiting, *shares] if count > 1 else [waiting + shares[0]]
     total, rest = len(items), iter(quick)
     items.clear()
-    for k in range(count):
-        items.extend(chain.from_iterable(longest[k::count]))
-        items.extend(drives[k * len(drives) // count : (k + 1) * len(drives) // count])
-        items.extend(islice(rest, max((k + 1) * total // count - len(items), 0)))
+    for k, share in enumerate(shares, 1):
+        items.extend(share)
+        items.extend(islice(rest, max(k * total // count - len(items), 0)))
 
 
 def pytest_collection() -> None:
