@@ -3,10 +3,11 @@
 import msgspec
 import numpy as np
 import pytest
+from helpers.socketio_agents import ring
 
 from trailbrake.evaluate.overtaking.rivals import RivalDriver
 from trailbrake.evaluate.overtaking.scene_drive import JudgedDriver, cut_last_lap, drive_scene
-from trailbrake.evaluate.overtaking.scenes import OvertakingScene, draw_scenes, load_overtaking_suite
+from trailbrake.evaluate.overtaking.scenes import OvertakingScene, Venue, draw_scenes, load_overtaking_suite
 
 
 @pytest.mark.parametrize("began", [-2.0, 0.0, 3.0, 997.0])  # a line may begin before the zero of its road
@@ -25,16 +26,21 @@ def suite():
     return msgspec.structs.replace(load_overtaking_suite("overtake-v1"), practice_laps=1)
 
 
-def make_scene(suite, **changes):
-    venue = next(venue for venue in suite.venues if venue.track == "lakeside")
+@pytest.fixture(scope="module")
+def venue(tmp_path_factory):
+    """A circuit of 497 m: a lap alone takes a third of the shortest one's of the suite."""
+    return Venue(track=str(ring(tmp_path_factory.mktemp("ring"))), car="hatchback", reference_s=20.07)  # `line_track`
+
+
+def make_scene(venue, **changes):
     scene = OvertakingScene(kind="own_line", number=0, venue=venue, habit="own_line", means="grip", ratio=0.6, laps=1,
                             start=0.7, gaps_m=(15.0,), rival_seed=1)  # fmt: skip
     return msgspec.structs.replace(scene, **changes)
 
 
 @pytest.mark.slow
-def test_who_does_not_look_drives_into_the_rival(suite):
-    scene = make_scene(suite)
+def test_who_does_not_look_drives_into_the_rival(suite, venue):
+    scene = make_scene(venue)
     result = drive_scene(suite, scene, JudgedDriver("line_track"))
     assert result.error == ""
     assert result.contact
@@ -44,10 +50,10 @@ def test_who_does_not_look_drives_into_the_rival(suite):
 
 
 @pytest.mark.slow
-def test_who_follows_neither_touches_nor_passes_and_loses_the_rivals_time(suite, monkeypatch):
+def test_who_follows_neither_touches_nor_passes_and_loses_the_rivals_time(suite, venue, monkeypatch):
     driven, act = [], RivalDriver.act
     monkeypatch.setattr(RivalDriver, "act", lambda rival, state, dt: driven.append(dt) or act(rival, state, dt))
-    result = drive_scene(suite, make_scene(suite, ratio=0.8, laps=0.5), JudgedDriver("convoy"))
+    result = drive_scene(suite, make_scene(venue, ratio=0.8, laps=0.7), JudgedDriver("convoy"))
     assert sum(driven) < result.time_s + 0.2  # nobody drives on when it is over
     assert (result.error, result.contact, result.passed) == ("", False, False)
     assert result.lost_s > 2.5
@@ -55,8 +61,8 @@ def test_who_follows_neither_touches_nor_passes_and_loses_the_rivals_time(suite,
 
 
 @pytest.mark.slow
-def test_a_driver_that_fails_is_a_result(suite):
-    assert "nobody" in drive_scene(suite, make_scene(suite), JudgedDriver("nobody")).error
+def test_a_driver_that_fails_is_a_result(suite, venue):
+    assert "nobody" in drive_scene(suite, make_scene(venue), JudgedDriver("nobody")).error
 
 
 @pytest.mark.slow
