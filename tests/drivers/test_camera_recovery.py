@@ -33,7 +33,7 @@ def drive(name, track, look, s, offset, turned, seconds, until=lambda state: Fal
 def test_a_car_that_has_run_into_a_wall_backs_out_and_drives_on(name, turned):
     # 0.2 m from the wall that it faces, where nothing but wall is in the picture.
     offset = math.copysign(0.78 - 0.33, turned)
-    world, driver, states = drive(name, "oval", "B", 10.0, offset, turned, 12.0)
+    world, driver, states = drive(name, "oval", "B", 10.0, offset, turned, 9.0)
     assert world.counters()["contacts"] >= 1
     assert driver.avoider.reverse_count + driver.avoider.turn_count >= 1
     x, y = states[-50].x, states[-50].y
