@@ -292,15 +292,12 @@ def test_a_track_and_a_car_of_one_s_own_by_file(tmp_path):
 
 
 def test_a_random_circuit_in_the_wet_is_driven_cleanly_and_slower(tmp_path):
-    dry, wet = (
-        drive(DriveFlags(sim="forza", track=f"gen:3{where}", laps=1, report=False, out=tmp_path).make_spec())
-        for where in ("", "@wet=0.5")
-    )
+    options = DriveFlags(sim="forza", laps=0, seconds=25.0, report=False, out=tmp_path)
+    dry, wet = (drive(replace(options, track=f"gen:3{where}").make_spec()) for where in ("", "@wet=0.5"))
     for summary in (dry, wet):
-        assert [lap["valid"] for lap in summary["laps"]] == [True]
-        assert summary["contacts"] == 0
+        assert (summary["off_track_s"], summary["contacts"]) == (0.0, 0)
         assert ":" not in Path(summary["recording"]).name
-    assert wet["laps"][0]["time_s"] > 1.2 * dry["laps"][0]["time_s"]  # sqrt(2) in bends, less on the straights
+    assert 1.2 * wet["mean_speed_mps"] < dry["mean_speed_mps"]  # sqrt(2) in bends, less on the straights
 
 
 def test_several_cars_have_a_recording_and_a_score_each(tmp_path):
