@@ -18,7 +18,7 @@ def drives(tmp_path_factory):
     return [record_laps(folder / f"{name}.mcap", laps=3, driver="me")[0] for name in ("one", "two")]
 
 
-def test_the_verb_says_what_was_used_and_writes_the_page(cli, drives):
+def test_the_verb_says_what_was_used_and_writes_the_page_and_all_times_in_one_way(cli, drives):
     said = cli("coach", *drives, "--no-limit")
     assert said.code == 0
     lines = said.out.splitlines()
@@ -28,6 +28,10 @@ def test_the_verb_says_what_was_used_and_writes_the_page(cli, drives):
     assert lines[-1] == str(page)
     assert all(len(line) <= 79 for line in lines[:-1])
     assert "Your laps" in page.read_text("utf-8")
+    times = re.findall(r"\S*\d+\.\d{3}", " ".join(line for line in lines if "best" in line or "limit" in line))
+    times += re.findall(r"\S*\d+\.\d{3}", cli("coach", "--history").out)
+    assert len(times) == 4
+    assert all(re.fullmatch(r"\(?\d\d\.\d{3}", time) for time in times)
 
 
 def test_the_values_are_one_object(cli, drives):
@@ -67,14 +71,6 @@ def test_a_folder_that_cannot_be_made_is_a_note_and_the_laps_are_compared(cli, d
     said = cli("coach", drives[0], "--no-limit", "--no-page")
     assert said.code == 0
     assert "cannot make the folder" in " ".join(line.strip() for line in said.out.splitlines())
-
-
-def test_all_times_are_said_in_one_way(cli, drives):
-    lines = cli("coach", *drives, "--no-limit", "--no-page").out.splitlines()
-    times = re.findall(r"\S*\d+\.\d{3}", " ".join(line for line in lines if "best" in line or "limit" in line))
-    times += re.findall(r"\S*\d+\.\d{3}", cli("coach", "--history").out)
-    assert len(times) == 4
-    assert all(re.fullmatch(r"\(?\d\d\.\d{3}", time) for time in times)
 
 
 def test_the_history_makes_no_folder(cli, recordings):
