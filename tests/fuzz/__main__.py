@@ -139,7 +139,7 @@ def main() -> int:
     names = arguments.targets or list(targets)
     if 0 < arguments.share < len(names):
         names = [names[(arguments.seed * arguments.share + k) % len(names)] for k in range(arguments.share)]
-    seconds = max(arguments.seconds / len(names), 1.0)
+    seconds = max(arguments.seconds / len(names), 1.0 if guided else 0.0)  # Atheris counts whole seconds
     print(f"{len(names)} targets, {seconds:.1f} s each, {'Atheris' if guided else 'Hypothesis'}, seed {arguments.seed}")
     warnings.filterwarnings("error", category=RuntimeWarning, module="trailbrake")  # as the tests do
     found = []

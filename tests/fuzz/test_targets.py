@@ -184,7 +184,7 @@ def test_the_command_fuzzes_the_targets_that_it_names():
     folder = PACKAGE.parents[1] / "tests"
     paths = os.pathsep.join([str(folder), str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
     ended = subprocess.run(
-        [sys.executable, "-m", "fuzz", "pad_report", "trend_steer", "--seconds", "2"], cwd=folder,
+        [sys.executable, "-m", "fuzz", "pad_report", "trend_steer", "--seconds", "0.5"], cwd=folder,
         capture_output=True, text=True, timeout=300, env={**os.environ, "PYTHONPATH": paths},
     )  # fmt: skip
     assert ended.returncode == 0, ended.stdout + ended.stderr
