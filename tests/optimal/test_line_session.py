@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from helpers.html_page import Page
 from helpers.line_columns import documented_columns
+from helpers.socketio_agents import ring
 from helpers.stadiums import build_stadium
 
 from trailbrake.cars.car_library import load_car
@@ -24,8 +25,8 @@ pytest.importorskip("casadi", reason='CasADi is not installed: pip install "trai
 @pytest.mark.slow
 def test_the_verb_writes_a_line_that_drives_take(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("TRAILBRAKE_LINES", str(tmp_path / "kept"))
-    path = tmp_path / "line.csv"
-    tokens = ["line", "--track", "lakeside", "--car", "gt3", "--step", "6", "--check", "--out", str(path), "--json"]
+    path, track = tmp_path / "line.csv", str(ring(tmp_path))
+    tokens = ["line", "--track", track, "--car", "gt3", "--step", "6", "--check", "--out", str(path), "--json"]
     assert run_command_line(tokens) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["time_s"] < result["plan_time_s"]
@@ -44,9 +45,9 @@ def test_the_verb_writes_a_line_that_drives_take(tmp_path, capsys, monkeypatch):
     line = read_line(path)
     known = {name.replace("_fl", wheel) for name in documented_columns() for wheel in ("_fl", "_fr", "_rl", "_rr")}
     assert set(line.columns) <= known
-    followed = load_racing_line(path, load_track("lakeside").road, load_car("gt3"))
+    followed = load_racing_line(path, load_track(track).road, load_car("gt3"))
     assert np.isfinite(followed.table).all()
-    assert cached_line_path(load_track("lakeside").road, load_car("gt3")).read_bytes() == path.read_bytes()
+    assert cached_line_path(load_track(track).road, load_car("gt3")).read_bytes() == path.read_bytes()
     assert run_command_line(tokens) == 0
     assert json.loads(capsys.readouterr().out)["cached"]
 
