@@ -68,7 +68,7 @@ def test_four_cars_drive_through_the_first_bends_without_touching_each_other(cou
     for driver in drivers:
         driver.reset(course)
     slowest = 0.0
-    while slowest < 0.4:
+    while slowest < 0.25:
         states = [world.car_state(i) for i in range(4)]
         shown = [
             OtherCar(i, s.x, s.y, s.z, s.yaw, s.speed * math.cos(s.yaw), s.speed * math.sin(s.yaw), s.speed, 0.0)

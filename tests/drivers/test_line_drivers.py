@@ -62,12 +62,12 @@ def test_road_sight_steers_to_the_grey_and_stops_where_there_is_none():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("sim", "driver", "least", "most"),
-    [("udacity_pid", "lane_pid", 41.0, 46.0), ("udacity_mpc", "waypoint_follow", 30.0, 38.0),
-     ("donkeycar", "lane_pid", 41.0, 46.0), ("udacity", "road_sight", 49.0, 60.0)],
+    [("udacity_pid", "lane_pid", 22.4, 27.0), ("udacity_mpc", "waypoint_follow", 20.0, 25.0),
+     ("donkeycar", "lane_pid", 22.4, 27.0), ("udacity", "road_sight", 26.9, 34.0)],
 )  # fmt: skip
 def test_a_lap_by_what_the_wire_tells(sim, driver, least, most, tmp_path):
-    # 497 m: 12 m/s, 20 m/s and 14.5 m/s in the bends (60 m, 3.5 m/s^2), 10 m/s; each from rest.
-    track = str(ring(tmp_path))
+    # 268 m: 12 m/s, 20 m/s and 10.2 m/s in the bends (30 m, 3.5 m/s^2), 10 m/s; each from rest.
+    track = str(ring(tmp_path, straight=40.0, radius=30.0))
     summary = drive(DriveFlags(sim=sim, driver=driver, track=track, laps=1, out=tmp_path, report=False).make_spec())
     assert (summary["ended"], summary["contacts"]) == ("done", 0)
     (lap,) = summary["laps"]
