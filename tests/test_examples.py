@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from helpers.compared_drives import record_laps
+from helpers.driver_files import write_driver
 
 from trailbrake import Controls, check_driver, check_simulator, drive
 from trailbrake.cars.car_library import load_car
@@ -171,20 +172,11 @@ def test_the_examples_of_recordings_print_what_they_promise(recorded_drives, tmp
     run_example("friction_use", fast)
     # The synthetic bends are driven at 38 m/s on 118.5 m: 1.2 g.
     assert "125 km/h: 1." in capsys.readouterr().out
-    run_example("second_opinion", fast, write_still_driver(tmp_path))
+    run_example("second_opinion", fast, write_driver(tmp_path / "still.py", "return Controls(brake=1.0)"))
     assert "brake by 0." in capsys.readouterr().out
     run_example("export_best_lap", fast.parent, tmp_path / "out")
     assert capsys.readouterr().out.startswith("fast: best lap")
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"best.ld", "best.ldx", "best.parquet", "best.html"}
-
-
-def write_still_driver(folder):
-    path = folder / "still.py"
-    path.write_text(
-        "from trailbrake import Controls\n\n\nclass Driver:\n    NEEDS = frozenset()\n\n    def reset(self, course):\n"
-        "        pass\n\n    def act(self, state, dt):\n        return Controls(brake=1.0)\n"
-    )
-    return path
 
 
 def load_example(name):

@@ -3,25 +3,13 @@
 import json
 
 import pytest
+from helpers.driver_files import write_driver
 from helpers.socketio_agents import ring
 
 from trailbrake.cli.drive_flags import find_given
 from trailbrake.cli.main import run_command_line
 
 pytestmark = pytest.mark.slow
-
-CONSTANT = """from trailbrake import Controls
-
-
-class Driver:
-    NEEDS = frozenset()
-
-    def reset(self, course):
-        self.steer = {steer}
-
-    def act(self, state, dt):
-        return Controls(steer=self.steer, throttle=0.2)
-"""
 
 
 def drive(capsys, folder, *words):
@@ -54,10 +42,10 @@ def test_a_drive_is_driven_again_to_the_bit_and_with_another_driver(capsys, tmp_
 
 def test_a_driver_that_has_changed_since_is_one_line(capsys, tmp_path):
     file = tmp_path / "mine.py"
-    file.write_text(CONSTANT.format(steer=0.0), "utf-8")
+    write_driver(file, "return Controls(steer=0.0, throttle=0.2)")
     words = ("--sim=beamng", "--track=proving_ground", f"--driver={file}", "--laps=0", "--seconds=1")
     _, first, _ = drive(capsys, tmp_path, *words)
-    file.write_text(CONSTANT.format(steer=0.1), "utf-8")
+    write_driver(file, "return Controls(steer=0.1, throttle=0.2)")
     code, refused, err = drive(capsys, tmp_path, "--like", first["recording"])
     assert code == 2
     assert "the driver has changed since that drive" in refused["error"]

@@ -1,5 +1,6 @@
 import pytest
 from helpers.compared_drives import record_laps
+from helpers.driver_files import write_driver
 
 
 @pytest.fixture
@@ -39,11 +40,7 @@ def test_verbs_take_runs(cli, folder):
 
 
 def test_a_recording_is_replayed_as_a_page_or_open_loop(cli, folder, tmp_path):
-    driver = tmp_path / "still.py"
-    driver.write_text(
-        "from trailbrake import Controls\n\n\nclass Driver:\n    NEEDS = frozenset()\n\n    def reset(self, course):\n"
-        "        pass\n\n    def act(self, state, dt):\n        return Controls(brake=1.0)\n"
-    )
+    driver = write_driver(tmp_path / "still.py", "return Controls(brake=1.0)")
     assert cli("replay", "fast").out.strip() == str(folder / "fast.html")
     assert 'id="player"' in (folder / "fast.html").read_text(encoding="utf-8")
     done = cli("replay", "fast", "--driver", driver, "--json").object

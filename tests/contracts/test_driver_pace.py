@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from helpers.driver_files import write_driver
 
 from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving.session.drive_session import drive
@@ -10,26 +11,16 @@ from trailbrake.errors import UsageError
 
 pytestmark = pytest.mark.slow
 
-SLOW = """
-import time
-from trailbrake import Controls
-
-class Driver:
-    NEEDS = {"speed"}
-    def reset(self, course): pass
-    def act(self, state, dt):
-        until = time.perf_counter() + 0.015
-        while time.perf_counter() < until:
-            pass
-        return Controls(throttle=0.3)
-"""
+SLOW = """import time
+until = time.perf_counter() + 0.015
+while time.perf_counter() < until:
+    pass
+return Controls(throttle=0.3)"""
 
 
 @pytest.fixture
 def slow_driver(tmp_path):
-    path = tmp_path / "slow.py"
-    path.write_text(SLOW)
-    return str(path)
+    return str(write_driver(tmp_path / "slow.py", SLOW, needs='{"speed"}'))
 
 
 def drive_slowly(driver, tmp_path, sim, pace, seconds):

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from helpers.driver_files import write_driver
 from helpers.picture_drives import jpeg as encode_jpeg
 from helpers.picture_drives import pixels_of as decode_jpeg
 from helpers.planted_drives import EVENTS, LENGTH, RADIUS, plant_drive
@@ -43,18 +44,6 @@ from trailbrake.tracks.track_library import load_track
 from trailbrake.train.dataset import select_rows
 from trailbrake.train.sources import RecordingSource
 
-DRIVER = """
-from trailbrake import Controls
-
-class Driver:
-    NEEDS = frozenset({"speed"})
-
-    def reset(self, course):
-        pass
-
-    def act(self, state, dt):
-        return Controls(steer=0.1, throttle=0.5)
-"""
 EXACT = 0.002  # s
 ROAD = circle(RADIUS).road
 
@@ -282,7 +271,7 @@ def test_what_was_undone_is_in_nothing_that_learns_or_sums_up(tmp_path):
         assert chosen.steer[chosen.good] == pytest.approx(0.1)
     assert export_driving_log(recording, tmp_path / "log")["rows"] == len(kept)
     assert {row.steer for row in read_rows(tmp_path / "log", SkippedRows())} == {0.1}
-    (tmp_path / "mine.py").write_text(DRIVER)
+    write_driver(tmp_path / "mine.py", "return Controls(steer=0.1, throttle=0.5)", needs='{"speed"}')
     done = replay_open_loop(recording, OpenLoopOptions(str(tmp_path / "mine.py")))
     assert (done.steer_rms, done.throttle_rms) == (0.0, 0.0)
     made = Recording.open(done.path)

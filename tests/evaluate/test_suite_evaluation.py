@@ -4,6 +4,7 @@ import math
 
 import msgspec
 import pytest
+from helpers.driver_files import write_driver
 
 from trailbrake.errors import DataError, UsageError
 from trailbrake.evaluate import suite_evaluation
@@ -33,11 +34,7 @@ def laps(*times):
 
 @pytest.mark.slow
 def test_a_result_file_repeats_and_a_changed_one_does_not(short_suite, tmp_path):
-    driver = tmp_path / "half.py"
-    driver.write_text(
-        "from trailbrake.state import Controls\nclass Driver:\n    NEEDS = frozenset()\n"
-        "    def reset(self, course): pass\n    def act(self, state, dt): return Controls(throttle=0.5)\n"
-    )
+    driver = write_driver(tmp_path / "half.py", "return Controls(throttle=0.5)")
     running = EvaluationRunOptions(out=tmp_path / "out", jobs=1)
     result = evaluate_suite("suite/short", EvaluationOptions(drivers=str(driver)), running, lambda text: None)
     (row,) = result["cells"]

@@ -1,6 +1,7 @@
 from dataclasses import dataclass
 
 import pytest
+from helpers.driver_files import write_driver
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.cli.drive_flags import DriveFlags
@@ -17,19 +18,6 @@ from trailbrake.driving.session.line_choice import MINIMUM_TIME, ChosenLine, unp
 from trailbrake.errors import DataError
 from trailbrake.planning.course import Course
 from trailbrake.tracks.track_library import load_track
-
-OWN_DRIVER = """from trailbrake import Controls
-
-
-class Driver:
-    NEEDS = frozenset()
-
-    def reset(self, course):
-        pass
-
-    def act(self, state, dt):
-        return Controls()
-"""
 
 
 @dataclass
@@ -56,12 +44,12 @@ def make(car="kart", track="kartwerk", **options):
 
 def test_the_same_drive_has_the_same_inputs_and_another_one_is_named(tmp_path):
     file = tmp_path / "mine.py"
-    file.write_text(OWN_DRIVER, "utf-8")
+    write_driver(file)
     before = make(driver=str(file))
     inputs = before.describe()
     assert set(inputs["sha256"]) == {"driver", "car", "track"}
     make(driver=str(file)).check(inputs)
-    file.write_text(OWN_DRIVER + "# changed\n", "utf-8")
+    write_driver(file, "return Controls()  # changed")
     with pytest.raises(DataError, match=r"mine\.py: the driver has changed since that drive.*--driver"):
         make(driver=str(file)).check(inputs)
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from helpers.driver_files import write_driver
 from helpers.synthetic_drives import record_drive
 from msgspec import structs
 
@@ -32,25 +33,13 @@ from trailbrake.tracks.track_library import load_track
 pytestmark = pytest.mark.slow
 
 SHORT = DriveFlags(track="pinegrove", laps=0, seconds=3.0, report=False)
-OWN = """from trailbrake import Controls
-class Driver:
-    NEEDS = {"x", "speed"}
-    def reset(self, course):
-        pass
-    def act(self, state, dt):
-"""
 
 
 @pytest.fixture
 def own(tmp_path):
     """Return own(body): a driver file whose act() is `body`."""
 
-    def write(body):
-        path = tmp_path / "own.py"
-        path.write_text(OWN + "".join(f"        {line}\n" for line in body.splitlines()))
-        return str(path)
-
-    return write
+    return lambda body: str(write_driver(tmp_path / "own.py", body, needs='{"x", "speed"}'))
 
 
 class Listener(SilentListener):
@@ -347,18 +336,8 @@ def test_cars_through_a_wire_that_has_one(monkeypatch):
 
 
 def test_an_interrupt_while_it_plans_ends_it_before_the_car_moves(tmp_path):
-    own = tmp_path / "own.py"
-    own.write_text(
-        "import signal\n"
-        "class Driver:\n"
-        "    NEEDS = frozenset()\n"
-        "    def reset(self, course):\n"
-        "        signal.raise_signal(signal.SIGINT)\n"
-        "        open(__file__ + '.done', 'w').close()\n"
-        "    def act(self, state, dt):\n"
-        "        raise AssertionError\n",
-        "utf-8",
-    )
+    reset = "import signal; signal.raise_signal(signal.SIGINT); open(__file__ + '.done', 'w').close()"
+    own = write_driver(tmp_path / "own.py", "raise AssertionError", reset=reset)
     options = DriveFlags(driver=str(own), track="kartwerk", car="kart", out=tmp_path)
     with pytest.raises(KeyboardInterrupt):
         drive(options.make_spec())
