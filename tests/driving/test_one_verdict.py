@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from helpers.roads import circle, straight
 
 from trailbrake.driving.goals import Goal, Laps
 from trailbrake.driving.road_monitor import RoadMonitor
@@ -15,12 +14,13 @@ from trailbrake.learning.recorded_drive import make_stage_goal
 from trailbrake.learning.road_mapping import make_survey_goal
 from trailbrake.race.plan import RaceRules
 from trailbrake.state import CarState, Controls, WheelState
+from trailbrake.tracks.track_library import load_track
 from trailbrake.tuning.gain_search import TRIAL_GOAL
 
-CIRCUIT, OPEN = circle(60.0).road, straight(300.0, half_width=8.0).road
+CIRCUIT, OPEN = load_track("kartwerk").road, load_track("serpent_pass").road
 SPEED, DT = 20.0, 0.02  # m/s, s
 SECONDS = 600.0
-BESIDE = 12.0  # m from the middle: off both roads, with all wheels
+BESIDE = 12.0  # m from the middle: off every road here, with all wheels
 
 
 class Judging(NamedTuple):
