@@ -68,6 +68,14 @@ def test_a_map_learned_over_the_wire_can_be_driven(tmp_path, monkeypatch):
     assert summary["ended"] == "done"
 
 
+@pytest.mark.slow
+def test_a_strong_car_on_a_narrow_road_does_not_spin_while_it_maps(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRAILBRAKE_RECORDINGS", str(tmp_path))
+    result = map_road(find("forza"), LearnOptions(track="kartwerk", car="f1", out=tmp_path / "map.csv", metres=400.0))
+    assert result["length_m"] > 380.0
+    assert result["width_m"] == pytest.approx(8.6, abs=0.5)
+
+
 def test_what_cannot_be_mapped_is_said(tmp_path):
     with pytest.raises(UsageError, match="the wire of assetto does not supply where the road is, expected --left-edge"):
         map_road(find("assetto"), LearnOptions(sim="assetto", out=tmp_path / "road.csv"))

@@ -3,11 +3,16 @@
 import math
 from dataclasses import dataclass
 
+from trailbrake.control.vehicle.speed_control import SpeedController
 from trailbrake.drivers import lane_keep
 from trailbrake.drivers.lane_keep import LaneKeepGains
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
 from trailbrake.state.fields import quantity
+
+MAX_SPEED_ERROR = 0.4  # m/s: more throttle than for that spins the wheels of a strong car in its lowest gear
+MOST_SIDE = 3.0  # m/s^2 of lateral acceleration: bends that leave no grip for the throttle are driven more slowly
+LEAST_SPEED = 3.0  # m/s
 
 
 @dataclass(frozen=True)
@@ -30,10 +35,16 @@ class Driver(lane_keep.Driver):
         super().reset(course)
         self.driven = 0.0
 
+    def _reset_controllers(self) -> None:
+        super()._reset_controllers()
+        self.speed_control = SpeedController(self.gains, max_error=MAX_SPEED_ERROR)
+
     def keep_lane(self, state: CarState, dt: float) -> Controls:
         """Return the controls for a state of a car on the road."""
         self.driven += max(state.speed, 0.0) * dt
         wanted = self.gains.weave * math.sin(2.0 * math.pi * self.driven / self.gains.wave)
         steer = self.lane.compute_steer(state.driving_line, state.speed, state.yaw_rate, dt, wanted)
-        throttle, brake = self.speed_control.compute_pedals(self.gains.speed * self.lane.speed_share(), state.speed, dt)
+        turn = abs(state.yaw_rate) / max(state.speed, LEAST_SPEED)
+        target = min(self.gains.speed * self.lane.speed_share(), math.sqrt(MOST_SIDE / max(turn, 1e-3)))
+        throttle, brake = self.speed_control.compute_pedals(target, state.speed, dt)
         return Controls(steer=steer, throttle=throttle, brake=brake)
