@@ -9,6 +9,7 @@ from trailbrake.tracks.track_library import load_track
 from trailbrake.world.conditions import GripSchedule, WorldConditions
 from trailbrake.world.plant import World
 from trailbrake.world.row_layout import StateRow
+from trailbrake.world.segment_table import NO_PATCH
 
 
 def test_grip_changes_along_its_lap_and_stays():
@@ -30,7 +31,9 @@ def test_rain_begins_after_its_lap_and_a_reset_ends_it():
 
 
 @pytest.mark.parametrize("values", [{"grip": 2.0}, {"grip": float("nan")}, {"grip_lap": 0}, {"rain_after": -1},
-                                    {"rain_seconds": -1.0}, {"fuel_rate": -0.1}])  # fmt: skip
+                                    {"rain_seconds": -1.0}, {"fuel_rate": -0.1}, {"patch_begin": -1.0},
+                                    {"patch_length": float("inf")}, {"patch_left": 0.0},
+                                    {"patch_right": 2.0}])  # fmt: skip
 def test_conditions_out_of_range_are_refused(values):
     with pytest.raises(UsageError, match=next(iter(values))):
         WorldConditions(**values)
@@ -53,6 +56,15 @@ def test_a_world_s_ground_loses_its_grip_off_the_road_too_and_gets_it_back():
     world.execute_command(0, SimCommand(restart=True))
     world.step([Controls()])
     assert np.allclose(world.batch.road.segments, before, rtol=0.0, atol=1e-9)
+
+
+def test_a_world_s_patch_is_on_its_side_of_the_road_and_stays_when_the_car_changes():
+    conditions = WorldConditions(patch_length=1e6, patch_right=0.6)
+    world = World(load_track("hartmoor"), [load_car("hatchback")], period=1.0 / 60.0, conditions=conditions)
+    world.step([Controls(brake_bias=0.5)])
+    left, right, *_ = world.batch.get_row(StateRow.GRIP, 4)[:, 0]
+    assert right == pytest.approx(0.6 * left)
+    assert WorldConditions(patch_left=0.5, patch_right=0.5).patch == NO_PATCH
 
 
 def test_fuel_burns_faster_and_takes_its_mass_along():

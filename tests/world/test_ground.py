@@ -9,6 +9,7 @@ from trailbrake.frames import up_vector
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.track import SURFACES, Track
 from trailbrake.world.row_layout import StateRow
+from trailbrake.world.segment_table import GripPatch
 
 PERIOD = 1.0 / 333.0
 
@@ -109,6 +110,18 @@ def test_beyond_the_kerb_is_the_ground_beside_the_road(rig):
     assert r.four("ground_height")[[0, 2]].tolist() == [0.0] * 2
     tyre = r.car.tyre_rear
     assert r.four("rolling_arm")[2] == pytest.approx((tyre.rolling_resistance + off.rolling) * tyre.radius)
+
+
+@pytest.mark.parametrize(("begin", "left", "right"), [(80.0, 1.0, 0.6), (80.0, 0.5, 0.5), (130.0, 1.0, 1.0)])
+def test_each_wheel_has_the_grip_of_the_patch_on_its_side(rig, begin, left, right):
+    track = kerbed()
+    r = rig("gt3", track, x=100.0)
+    r.batch.lay_patch(GripPatch(begin, 40.0, 0.5 if begin > 100.0 else left, right))
+    r.batch.place_cars(0, 100.0, 0.0, 0.0)
+    assert r.four("grip") == pytest.approx([0.9 * left, 0.9 * right, 0.9 * left, 0.9 * right])
+    r.batch.set_grip_factor(0.7)
+    r.batch.place_cars(0, 100.0, 1.5, 0.0)  # all wheels left of the middle
+    assert r.four("grip") == pytest.approx([0.7 * 0.9 * left] * 4)
 
 
 def test_a_crest_s_curve_lifts_neither_axle_nor_lets_it_hang(rig):

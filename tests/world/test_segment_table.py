@@ -7,7 +7,7 @@ import pytest
 
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track_library import load_track
-from trailbrake.world.segment_table import SegmentColumn, build_segment_table
+from trailbrake.world.segment_table import GRIP_COLUMNS, GripPatch, SegmentColumn, build_segment_table
 
 PAIRS = {
     SegmentColumn[name]: RoadColumn[name]
@@ -36,6 +36,23 @@ def test_values_and_changes_are_those_of_the_road(name):
             ]
         )
         assert np.cos(yaw - road.table[:, RoadColumn.YAW] - u * turn) == pytest.approx(np.ones(len(yaw)), abs=1e-12)
+
+
+def test_a_patch_changes_the_grip_of_its_rows_alone_and_goes_over_the_start_line():
+    road = load_track("hartmoor").road
+    plain = build_segment_table(road, 3.0)
+    assert (plain[:, SegmentColumn.GRIP] == plain[:, SegmentColumn.GRIP_RIGHT]).all()
+    patched = build_segment_table(road, 3.0, GripPatch(road.length - 20.0, 50.0, 0.5, 0.8))
+    s = road.stations()
+    inside = (s >= road.length - 20.0) | (s < 30.0)
+    for column, factor in ((SegmentColumn.GRIP, 0.5), (SegmentColumn.GRIP_RIGHT, 0.8)):
+        assert patched[:, column] == pytest.approx(np.where(inside, factor, 1.0) * plain[:, column])
+        assert patched[:, column] + patched[:, column + 1] == pytest.approx(np.roll(patched[:, column], -1))
+    others = [column for column in range(SegmentColumn.COUNT) if column not in GRIP_COLUMNS]
+    assert (patched[:, others] == plain[:, others]).all()
+    open_road = load_track("serpent_pass").road
+    rows = build_segment_table(open_road, 3.0, GripPatch(open_road.length - 20.0, 50.0, 0.5, 0.5))
+    assert np.flatnonzero(rows[:, SegmentColumn.GRIP] < 0.9).min() > len(rows) - 30
 
 
 @pytest.mark.parametrize("name", ["hartmoor", "pinegrove"])

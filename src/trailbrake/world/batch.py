@@ -21,7 +21,7 @@ from trailbrake.world.integration import advance_blocks, advance_shared_blocks
 from trailbrake.world.kernel_arguments import BlockShare, CarBlocks, RoadTables, StepPlan
 from trailbrake.world.param_packing import engine_map, pack_car
 from trailbrake.world.row_layout import Array, AxleRow, ControlRow, ParamRow, StateRow, WorkRow
-from trailbrake.world.segment_table import SegmentColumn, build_segment_table
+from trailbrake.world.segment_table import GRIP_COLUMNS, NO_PATCH, GripPatch, SegmentColumn, build_segment_table
 from trailbrake.world.slipstream import update_wakes
 
 CHUNKS_PER_THREAD = 32  # of a thread's part: what it loses to something else is taken over by the others
@@ -96,6 +96,7 @@ class Batch:
         count = -(-n // lanes)
         self._grip_factor = 1.0  # of the ground, over the track's own
         self._track_grip: Array | None = None  # columns of the segment table at factor 1, once it changes
+        self._patch = NO_PATCH
         self._tyre_heat, self._maps_separated, self.collisions_enabled = tyre_heat, False, True
         self._update_wakes: Callable[..., object] | None = None
         self._has_wakes = slipstream and group_size > 1
@@ -175,16 +176,23 @@ class Batch:
         self.maps[car] = engine_map(params)
         if measure_corner_distance(params) > self.corner_distance:
             self.corner_distance = measure_corner_distance(params)
-            self.road.segments[:] = build_segment_table(self.track.road, self.corner_distance)
-            self._track_grip = None
-            self.set_grip_factor(self._grip_factor)
+            self._fill_segments()
+
+    def lay_patch(self, patch: GripPatch) -> None:
+        """Let a stretch of the road have other grip from now on, in place of the patch before."""
+        self._patch = patch
+        self._fill_segments()
+
+    def _fill_segments(self) -> None:
+        self.road.segments[:] = build_segment_table(self.track.road, self.corner_distance, self._patch)
+        self._track_grip = None
+        self.set_grip_factor(self._grip_factor)
 
     def set_grip_factor(self, factor: float) -> None:
         """Let all ground have `factor` times the grip of the track from now on."""
-        place = slice(int(SegmentColumn.GRIP), int(SegmentColumn.GRIP) + 2)  # the value and its change per row
         if self._track_grip is None:
-            self._track_grip = self.road.segments[:, place].copy()
-        self.road.segments[:, place] = self._track_grip * factor
+            self._track_grip = self.road.segments[:, GRIP_COLUMNS].copy()
+        self.road.segments[:, GRIP_COLUMNS] = self._track_grip * factor
         self._grip_factor = factor
         self.road = self.road._replace(off_grip=self._scalar(self.track.off_road.grip * factor))
         self._bind_kernels()

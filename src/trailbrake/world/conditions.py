@@ -14,6 +14,7 @@ from trailbrake.errors import UsageError
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track import SURFACES
+from trailbrake.world.segment_table import NO_PATCH, GripPatch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +31,10 @@ class WorldConditions:
             wake, and a car is to drive as its file says unless the user wants a race.
         grid: where the cars begin, KIND[:ORDER] of `parse_grid`; "": in line, the first on the start line.
         race_laps: laps of a race, after which race control shows the chequered flag; 0: it does not.
+        patch_begin: m along the road, where a patch with other grip begins.
+        patch_length: m of it; 0: there is none. As long as the road: its sides differ.
+        patch_left: factor on the grip of the patch left of the road's middle, 0.05 to 1.5.
+        patch_right: the same right of it.
     """
 
     grip: float = 1.0
@@ -40,6 +45,10 @@ class WorldConditions:
     slipstream: Literal["off", "on"] = "off"
     grid: str = ""
     race_laps: int = 0
+    patch_begin: float = 0.0
+    patch_length: float = 0.0
+    patch_left: float = 1.0
+    patch_right: float = 1.0
 
     def __post_init__(self) -> None:
         for name, right, wanted in (
@@ -48,11 +57,22 @@ class WorldConditions:
             ("rain_after", self.rain_after >= 0, "0 or more laps"),
             ("rain_seconds", self.rain_seconds >= 0.0, "0 s or more"),
             ("race_laps", self.race_laps >= 0, "0 or more laps"),
+            ("patch_begin", 0.0 <= self.patch_begin < math.inf, "0 m or more"),
+            ("patch_length", 0.0 <= self.patch_length < math.inf, "0 m or more"),
+            ("patch_left", 0.05 <= self.patch_left <= 1.5, "0.05 .. 1.5"),
+            ("patch_right", 0.05 <= self.patch_right <= 1.5, "0.05 .. 1.5"),
             ("fuel_rate", 0.0 <= self.fuel_rate <= 1000.0, "0 .. 1000"),
         ):
             if not right:
                 raise UsageError("no such condition", where=f"--world {name}", expected=wanted,
                                  got=f"{vars(self)[name]:g}")  # fmt: skip
+
+    @property
+    def patch(self) -> GripPatch:
+        """The patch of the road with other grip, `NO_PATCH` where there is none."""
+        if self.patch_length == 0.0:
+            return NO_PATCH
+        return GripPatch(self.patch_begin, self.patch_length, self.patch_left, self.patch_right)
 
     @property
     def changes_grip(self) -> bool:

@@ -83,6 +83,7 @@ def store_road_profile(block: Array, lane: int, line: Array, u: float, per_spaci
     """
     put(block, WorkRow.ROAD_YAW, lane, interpolate_column(line, SegmentColumn.YAW, u))
     put(block, WorkRow.ROAD_GRIP, lane, interpolate_column(line, SegmentColumn.GRIP, u))
+    put(block, WorkRow.ROAD_GRIP_RIGHT, lane, interpolate_column(line, SegmentColumn.GRIP_RIGHT, u))
     put(block, WorkRow.ROAD_WIDTH_LEFT, lane, interpolate_column(line, SegmentColumn.WIDTH_LEFT, u))
     put(block, WorkRow.ROAD_WIDTH_LEFT_SLOPE, lane, line[SegmentColumn.WIDTH_LEFT + 1] * per_spacing)
     put(block, WorkRow.ROAD_WIDTH_RIGHT, lane, interpolate_column(line, SegmentColumn.WIDTH_RIGHT, u))
@@ -302,7 +303,8 @@ def compute_wheel_ground(
     across = abs(offset) - (left if on_left else right)
     kerb = kerb_left if on_left else kerb_right
     on_track, on_kerb = across <= 0.0, across < kerb
-    grip = get(block, WorkRow.ROAD_GRIP, lane)
+    grip_left, grip_right = get(block, WorkRow.ROAD_GRIP, lane), get(block, WorkRow.ROAD_GRIP_RIGHT, lane)
+    grip = grip_left if on_left else grip_right
     grip = grip if on_track else grip * KERB_GRIP if on_kerb else off_grip
     rolling = 0.0 if on_track else KERB_ROLLING if on_kerb else off_rolling
     put(block, StateRow.ON_TRACK + wheel, lane, 1.0 if on_track else 0.0)

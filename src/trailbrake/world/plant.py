@@ -26,6 +26,7 @@ from trailbrake.world.conditions import GripSchedule, WorldConditions, find_plac
 from trailbrake.world.pinhole_camera import PinholeCamera
 from trailbrake.world.road_renderer import RoadRenderer
 from trailbrake.world.row_layout import StateRow
+from trailbrake.world.segment_table import NO_PATCH
 from trailbrake.world.state_builder import StateBuilder
 
 PERIOD = 1.0 / 333.0  # s, the physics rate of Assetto Corsa
@@ -176,6 +177,8 @@ class World:
         self._race_laps = conditions.race_laps
         slipstream = conditions.slipstream == "on"
         self.batch = Batch(track, self.cars, group_size=len(self.cars), slipstream=slipstream)
+        if conditions.patch != NO_PATCH:
+            self.batch.lay_patch(conditions.patch)
         self._substeps = count_substeps(period)
         self._dt = period / self._substeps
         self._settings = [DEFAULT_SETTINGS] * len(self.cars)

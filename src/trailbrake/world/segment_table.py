@@ -5,6 +5,7 @@ read, from which each car would compute the same in every outer step.
 """
 
 from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,22 +35,46 @@ class SegmentColumn(IntEnum):
     BANK = 12
     Z = 14
     YAW = 16
-    GRIP = 18
+    GRIP = 18  # left of the centreline
     WIDTH_LEFT = 20
     WIDTH_RIGHT = 22
     KERB_LEFT = 24
     KERB_RIGHT = 26
     WALL_LEFT = 28  # m from the centreline, of the nearest wall within a car's reach of the row and the next
     WALL_RIGHT = 29  # m
-    COUNT = 32  # with two that hold nothing: lane code reads lines in whole vectors
+    GRIP_RIGHT = 30
+    COUNT = 32
 
 
-def build_segment_table(road: Road, reach: float) -> Array:
-    """Return the table (n, Strip.COUNT) of a road.
+GRIP_COLUMNS = [SegmentColumn.GRIP, SegmentColumn.GRIP + 1, SegmentColumn.GRIP_RIGHT, SegmentColumn.GRIP_RIGHT + 1]
+
+
+class GripPatch(NamedTuple):
+    """A stretch of road with other grip: a wet or dirty patch, or sides that differ.
+
+    Attributes:
+        begin: m along the centreline.
+        length: m from there; 0: there is none.
+        left: factor on the grip of the road and its kerb left of the centreline.
+        right: the same right of it.
+    """
+
+    begin: float = 0.0
+    length: float = 0.0
+    left: float = 1.0
+    right: float = 1.0
+
+
+NO_PATCH = GripPatch()
+
+
+def build_segment_table(road: Road, reach: float, patch: GripPatch = NO_PATCH) -> Array:
+    """Return the table (n, SegmentColumn.COUNT) of a road.
 
     Args:
         road: whose.
         reach: m; no corner of a car is further from its centre of mass.
+        patch: of the road, which its own grip does not contain.
     """
 
     def following(values: Array) -> Array:
@@ -71,6 +96,9 @@ def build_segment_table(road: Road, reach: float) -> Array:
         table[:, place] = following(road.column(column))
     for place, column in ((SegmentColumn.DELTA_X, RoadColumn.X), (SegmentColumn.DELTA_Y, RoadColumn.Y)):
         table[:, place] = following(road.column(column)) - road.column(column)
+    beyond = road.spacing * np.arange(len(table)) - patch.begin
+    in_patch = ((beyond % road.length if road.closed else beyond) < patch.length) & (road.closed | (beyond >= 0.0))
+    factors = {SegmentColumn.GRIP: patch.left, SegmentColumn.GRIP_RIGHT: patch.right}
     for place, column in (
         (SegmentColumn.CURVATURE, RoadColumn.CURVATURE),
         (SegmentColumn.GRADE, RoadColumn.GRADE),
@@ -78,12 +106,15 @@ def build_segment_table(road: Road, reach: float) -> Array:
         (SegmentColumn.Z, RoadColumn.Z),
         (SegmentColumn.YAW, RoadColumn.YAW),
         (SegmentColumn.GRIP, RoadColumn.GRIP),
+        (SegmentColumn.GRIP_RIGHT, RoadColumn.GRIP),
         (SegmentColumn.WIDTH_LEFT, RoadColumn.WIDTH_LEFT),
         (SegmentColumn.WIDTH_RIGHT, RoadColumn.WIDTH_RIGHT),
         (SegmentColumn.KERB_LEFT, RoadColumn.KERB_LEFT),
         (SegmentColumn.KERB_RIGHT, RoadColumn.KERB_RIGHT),
     ):
         values = road.column(column)
+        if place in factors:
+            values = np.where(in_patch, factors[place] * values, values)
         table[:, place] = values
         change = following(values) - values
         if place == SegmentColumn.YAW:
