@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from trailbrake.cars.car_library import load_car
 from trailbrake.planning.lap_learning import (
     AHEAD,
     BEHIND,
@@ -19,6 +20,7 @@ from trailbrake.planning.lap_learning import (
     LapSample,
     LearningLimits,
     find_room,
+    find_sure_room,
     rate_fault,
 )
 from trailbrake.planning.section_trials import TRUST_SHRINKAGE
@@ -310,6 +312,30 @@ def test_a_fall_leaves_a_part_of_the_step_that_no_lap_has_proven():
     drive_lap(learning, lambda s: 0.5, grip=0.7)
     assert learning.factors == pytest.approx(0.7 * (proven + TRUST_SHRINKAGE * (tried - proven)))
     assert learning.trials.trust == pytest.approx(TRUST_SHRINKAGE)  # near the limit of the new road already
+
+
+@pytest.mark.parametrize("slip", [0.5, 0.6, 0.7, 0.8])
+def test_on_poor_ground_a_step_is_no_more_than_the_curve_of_a_tyre_leaves(slip):
+    learning = LapLearning(LENGTH, closed=True, limits=PEAK_LIMITS)
+    drive_lap(learning, lambda s: PEAK_LIMITS.target_slip, grip=0.7)
+    before = learning.factors.copy()
+    drive_lap(learning, lambda s: slip, grip=0.7)
+    law = load_car("gt3").tyre_front.tyre_law()
+
+    def share(x):
+        bent = law.b * x - law.e * (law.b * x - math.atan(law.b * x))
+        return math.sin(law.c * math.atan(bent))
+
+    room = share(PEAK_LIMITS.target_slip) / share(slip) - 1.0
+    assert learning.factors / before - 1.0 == pytest.approx(min(room, PEAK_LIMITS.most_raise), abs=0.012)
+    assert find_sure_room(PEAK_LIMITS.target_slip - slip) < find_room(PEAK_LIMITS.target_slip - slip)
+
+
+def test_where_the_lap_before_had_little_grip_places_may_differ_by_more():
+    learning = LapLearning(LENGTH, closed=True, limits=PEAK_LIMITS)
+    drive_lap(learning, lambda s: PEAK_LIMITS.target_slip, grip=0.7)
+    assert learning.usable_grip(500.0, 0.66) == 1.0
+    assert learning.usable_grip(500.0, 0.60) < 0.92
 
 
 def test_a_station_without_a_sample_has_no_plan_of_an_older_lap():

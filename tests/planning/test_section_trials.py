@@ -96,6 +96,22 @@ def test_a_lap_on_less_grip_says_nothing_of_its_plan():
     assert made.trust == pytest.approx(trust)
 
 
+@pytest.mark.parametrize(("step", "next_plan"), [(0.04, 1.04), (-0.02, 1.04 * 0.98), (-0.1, 1.0)])
+def test_a_lap_on_less_grip_leaves_the_step_to_be_tried_again_as_far_as_its_tyres_allow(step, next_plan):
+    made = trials()
+    tried = made.judge(lap_of(np.ones(COUNT), 1.0))
+    following = made.judge(lap_of(tried, 1.2, step=step, usable=SAME_GRIP - 0.05))
+    assert following == pytest.approx(next_plan)
+    assert made.restore(following) == pytest.approx(1.0)
+
+
+def test_doubt_of_the_ground_ends_with_a_lap_that_holds_on_it():
+    made = trials()
+    made.forget(TRUST_SHRINKAGE)
+    made.judge(lap_of(np.ones(COUNT), 1.0, fault=(-0.02, 2.0 * SEVERE_FAULT, -0.02)))
+    assert made.trust == pytest.approx([1.0, TRUST_SHRINKAGE, 1.0])
+
+
 def test_a_section_that_was_not_measured_keeps_its_best_plan():
     made = trials()
     tried = made.judge(lap_of(np.ones(COUNT), 1.0))

@@ -18,7 +18,7 @@ from trailbrake.arrays import Array
 from trailbrake.errors import DataError
 from trailbrake.json_types import JsonObject
 from trailbrake.planning.edge_learning import MOST_SHIFT
-from trailbrake.planning.section_trials import TRUST_SHRINKAGE, SectionLap, SectionTrials
+from trailbrake.planning.section_trials import MOST_TRUST, TRUST_SHRINKAGE, SectionLap, SectionTrials
 from trailbrake.planning.steering_learning import MOST_CORRECTION
 
 STATION = 10.0  # m between stations
@@ -33,6 +33,8 @@ MOST_PROVEN = 0.08  # share above the grip that a lap was driven with, for which
 DOUBTFUL_GRIP = 0.96  # ... where the estimate says that there is less than this of what was believed
 LEAST_FACTOR, MOST_FACTOR = 0.5, 1.3
 ROOM_GAIN = 1.2  # grip that is left, as a share, per square of the slip below that of the peak, ...
+POOR_TOLERANCE = 2.0  # factor on the fall that does not count, where the lap before had such grip: places differ more
+SURE_ROOM = (0.3, 1.1)  # the same at most, per square and cube of the slip below the target, on doubtful ground
 PEAK_BEYOND = 0.05  # ... which is so far beyond the target
 SURE_MARGIN = 0.2  # slip below the target, from which a place has the grip of the file where the rest of a lap has it
 COSTLY_FAULT = 0.015  # from which a fault costs: so many s more for each s of the time there
@@ -226,7 +228,7 @@ class LapLearning:
         it already, and it must not raise the plan where the next bend shows more. With `recurring_grip` only what the
         estimate lacks to that of the lap before at the same place counts.
         """
-        tolerance = self._limits.recurring_grip
+        tolerance = self._limits.recurring_grip * (POOR_TOLERANCE if self.lap_grip < DOUBTFUL_GRIP else 1.0)
         if self.laps == 0 or tolerance == 0.0:
             return grip
         station = self._station_at(s)
@@ -255,9 +257,12 @@ class LapLearning:
         # Of the whole lap: at the exit of one bend the wheels may spin, and the estimate falls for a moment.
         typical, driven = (float(np.median(v[self._tells])) if self._tells.any() else 1.0 for v in
                            (self._estimates, self._driven))  # fmt: skip
-        if not follows_estimate and typical < DOUBTFUL_GRIP:
+        is_poor = not follows_estimate and typical < DOUBTFUL_GRIP
+        self.trials.most_trust = 1.0 if is_poor else MOST_TRUST
+        if is_poor:
             reserve = FALLEN_RESERVE if self.laps else 0.0
-            wanted = np.minimum(wanted, (1.0 + MOST_PROVEN + reserve) * before)
+            sure = find_sure_room(np.maximum(-self._fault, 0.0) / SLIP_GAIN)
+            wanted = np.minimum(wanted, (1.0 + np.minimum(sure, MOST_PROVEN + reserve)) * before)
         elif not follows_estimate:  # the lap has shown what the file says, also where a place was spared before
             wanted = np.where(self._fault < -SLIP_GAIN * SURE_MARGIN, np.maximum(wanted, 1.0), wanted)
         # Grip that was not there before the lap either is no fault of it.
@@ -339,6 +344,14 @@ def find_room(margin: Array) -> Array:
     The tyre's curve is a parabola whose top is at its peak: large steps far from it, small ones near it.
     """
     return ROOM_GAIN * margin * (margin + 2.0 * PEAK_BEYOND)
+
+
+def find_sure_room(margin: Array) -> Array:
+    """Return the share by which grip may rise at most where tyres slip by `margin` (n,) too little, by their curves.
+
+    Between slips of 0.5 and 0.95 of the peak it is that of Magic Formulas with C from 1.4 to 1.5; less below.
+    """
+    return margin * margin * (SURE_ROOM[0] + SURE_ROOM[1] * margin)
 
 
 def rate_fault(wide: float, fast: float, *, off_road: bool, overrun: float = 0.0) -> float:

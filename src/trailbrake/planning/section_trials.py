@@ -50,7 +50,8 @@ class SectionTrials:
         count: of the stations.
 
     Attributes:
-        trust: (sections,) share of a step that is tried next, at most MOST_TRUST; 0: none is.
+        trust: (sections,) share of a step that is tried next, at most `most_trust`; 0: none is.
+        most_trust: MOST_TRUST, or less where steps are sure not to be too small.
     """
 
     def __init__(self, starts: Sequence[int], count: int) -> None:
@@ -58,6 +59,7 @@ class SectionTrials:
         self._best, self.trust = np.empty(len(starts)), np.empty(len(starts))
         self._kept = SectionLap(*(np.ones(count) for _ in SectionLap._fields))
         self._is_better = np.zeros(len(starts), bool)
+        self.most_trust = MOST_TRUST
         self._kept_beside = np.zeros((2, 0, 0))  # what was driven beside the best plans, and what those laps wanted
         self.forget()
 
@@ -99,13 +101,20 @@ class SectionTrials:
         self._is_better[:] = False
         for k, section in enumerate(self._sections):
             cost, best, trust = float(lap.cost[section].sum()), self._best[k], 0.0
+            most: Array | float = np.inf
             if np.isinf(best):
                 is_better = bool(np.isfinite(cost))
-            elif np.isnan(cost) or np.min(lap.usable[section] / kept.usable[section]) < SAME_GRIP:
+                if np.max(lap.fault[section]) < SEVERE_FAULT:  # doubt of the ground ends with a lap that holds on it
+                    self.trust[k] = max(self.trust[k], 1.0)
+            elif np.isnan(cost):
                 is_better = False
+            elif np.min(lap.usable[section] / kept.usable[section]) < SAME_GRIP:
+                # Its time says nothing; what its tyres have shown holds, and the step is tried again as far as that.
+                is_better, trust = False, self.trust[k]
+                most = np.maximum(lap.plan[section] * (1.0 + lap.step[section]), kept.plan[section])
             elif is_better := cost <= (1.0 + EQUAL_COST) * best:
                 growth = TRUST_GROWTH if cost < (1.0 - EQUAL_COST) * best else 1.0
-                trust = self.trust[k] = min(growth * self.trust[k], MOST_TRUST)
+                trust = self.trust[k] = min(growth * self.trust[k], self.most_trust)
             elif (
                 np.max(lap.fault[section]) > SEVERE_FAULT
                 and np.max(lap.plan[section] / kept.plan[section]) < 1.0 + SAME_PLAN
@@ -123,7 +132,8 @@ class SectionTrials:
                     old[section] = new[section]
             if np.isfinite(self._best[k]):
                 step = kept.step[section]
-                following[section] = kept.plan[section] * (1.0 + np.where(step > 0.0, trust, min(trust, 1.0)) * step)
+                tried = kept.plan[section] * (1.0 + np.where(step > 0.0, trust, min(trust, 1.0)) * step)
+                following[section] = np.minimum(tried, most)
         return following
 
 

@@ -215,6 +215,16 @@ def test_a_fall_is_expected_to_go_on_for_some_seconds():
     assert estimate.grip == pytest.approx(0.84, abs=0.012)
 
 
+def test_on_ground_that_is_known_to_be_poor_a_fall_is_not_expected_to_go_on():
+    estimates = made(), made()
+    estimates[1].expects_fall = False
+    for estimate in estimates:
+        drive_bends(estimate, 1.0, 20.0)
+        brake(estimate, 0.84, 1.0)
+    assert estimates[1].grip == pytest.approx(estimates[1].shown_grip)
+    assert estimates[1].grip > estimates[0].grip + 0.02
+
+
 def test_a_straight_does_not_show_that_a_fall_has_ended():
     """After 16 s of full throttle in the rain a bend was met with more grip than the one before had shown."""
     estimate = made()

@@ -217,6 +217,14 @@ def test_laps_with_margin_are_driven_faster_and_never_beyond_the_bound(course):
     assert plan.learning.factors.max() == pytest.approx(CAUTIOUS_LIMITS.most_factor)
 
 
+@pytest.mark.parametrize(("use", "expects"), [(1.0, True), (0.7, False)])
+def test_a_fall_is_expected_to_go_on_only_after_a_lap_with_the_grip_of_the_file(course, use, expects):
+    plan = AdaptivePlan(course, 1.0, limits=PEAK_LIMITS)
+    drive_lap(plan, 0.9, use)
+    plan.adapt(1.0, 0.0, DT, GripUse(use, 0.9, 0.9), ON_PLAN)
+    assert plan.estimate.expects_fall is expects
+
+
 def test_a_memory_is_taken_up_as_it_was_left(course):
     first, second = AdaptivePlan(course, 1.0), AdaptivePlan(course, 1.0)
     for _ in range(3):

@@ -72,12 +72,13 @@ class GripEstimate:
         slip: by the slip angles, over that of the peak, filtered.
         combined_slip: with the slip along the wheels, filtered.
         most: the highest estimate that is returned.
+        expects_fall: whether a fall is taken for a beginning one, as of a road that is getting wet.
     """
 
     def __init__(self, grip: float, curve: tuple[float, float, float], certainty: float = PRIOR_TIME) -> None:
         self._curve = curve
         self.use = self.slip = self.combined_slip = 0.0
-        self.most = MOST_GRIP
+        self.most, self.expects_fall = MOST_GRIP, True
         self._bends = _Capacity(_without_tolerance(min(grip, MOST_GRIP)), certainty)
         self._braking = _Capacity(MOST_GRIP, certainty)  # nothing is known of it
         self._first_certainty = certainty
@@ -91,7 +92,7 @@ class GripEstimate:
         """The factor on the grip that is believed, LEAST_GRIP to `most`."""
         now = self._present_grip()
         fall = max(min(self._before, self.most) - now - FALL_TOLERANCE, 0.0)
-        return max(now - FALL_AHEAD * fall, LEAST_GRIP)
+        return max(now - FALL_AHEAD * fall, LEAST_GRIP) if self.expects_fall else now
 
     @property
     def shown_grip(self) -> float:

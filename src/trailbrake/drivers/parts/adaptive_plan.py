@@ -248,6 +248,8 @@ class AdaptivePlan:
             self._factors = self.learning.factors_at(len(before), self._line.spacing)
             # The car may be braking for a bend of the new lap, whose factors contain a fall of the grip already.
             self._planned_grip *= max(before[row] / self._factors[row], 1.0)
+            # On ground that is known to be poor places differ by more than it goes on to fall.
+            estimate.expects_fall = self.learning.lap_grip >= DOUBTFUL_GRIP
             self._tests_brakes = False  # for a lap: a car that never brakes hard learns from bends
             if not self._keeps_reserve:
                 estimate.most = self._highest_estimate()
