@@ -56,6 +56,12 @@ def test_two_large_values_do_not_hide_each_other():
     assert all(chance > 0.95 for _, chance in find_outliers(values, np.zeros(12), 1.0))
 
 
+def test_a_value_far_on_the_other_side_hides_none():
+    values = np.random.default_rng(2).standard_normal(12)
+    values[3], values[8] = 6.5, -15.0
+    assert [place for place, _ in find_outliers(values, np.zeros(12), 1.0)] == [3]
+
+
 def test_a_value_that_is_not_sure_itself_is_no_outlier():
     values = np.random.default_rng(3).standard_normal(12)
     values[5] = 9.0

@@ -16,7 +16,9 @@ Indices = NDArray[np.int64]
 MOST_OUTLIERS = 3  # among the corners of a lap
 CONFIDENCE = 0.95  # chance from which a finding is named
 HARDLY = 0.05  # probability of a value by chance, above which no clue makes it an outlier
-FAMILIES = 4  # of values that are searched for outliers: times, and their evenness; patterns count for the other two
+FAMILIES = 5  # of values that are searched for outliers: times, in the bend too, and evenness; patterns count for two
+CLIPPED = 2.5  # robust standard deviations, at which a value counts no further in the spread of the others
+NORMAL_MEDIAN = 1.4826  # standard deviation of a normal distribution, of its median absolute value
 USUAL_WEIGHT = 6  # degrees of freedom that the expected spread counts for
 LIKENESS = 6  # degrees of freedom of the F by which variances of like things differ beyond chance
 LIKENESS_WEIGHT = 2  # variances that the expected one counts for
@@ -50,7 +52,10 @@ def moderated_tail(value: float, others: Array, usual_spread: float, more_noise:
         more_noise: variance of the one's noise beyond that of the others, which is in their spread.
     """
     freedom = USUAL_WEIGHT + len(others) - 1
-    variance = (USUAL_WEIGHT * usual_spread**2 + float(((others - others.mean()) ** 2).sum())) / freedom
+    gaps = others - float(np.median(others))
+    # Single things that are unlike the others in another way hide none (a winsorised variance).
+    most = CLIPPED * max(NORMAL_MEDIAN * float(np.median(np.abs(gaps))), usual_spread)
+    variance = (USUAL_WEIGHT * usual_spread**2 + float((np.clip(gaps, -most, most) ** 2).sum())) / freedom
     spread = math.sqrt(variance * (1.0 + 1.0 / len(others)) + more_noise)
     return student_tail((value - float(np.median(others))) / max(spread, 1e-9), freedom)
 
