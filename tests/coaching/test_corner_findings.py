@@ -10,6 +10,8 @@ from trailbrake.coaching.corner_findings import (
     calibrate_figures,
     describe_evidence,
     find_clues,
+    find_mean_costs,
+    find_mistakes,
     find_slow_corners,
     find_uneven_corners,
 )
@@ -23,6 +25,58 @@ def test_a_corner_that_costs_more_than_the_pace_explains_is_found_with_its_cost(
     assert [finding.corner.number for finding in found] == [number]
     assert found[0].cost_s == pytest.approx(0.4, abs=0.06)
     assert found[0].chance >= 0.95
+
+
+def test_straights_of_their_own_pace_hide_no_slow_bend_and_change_no_cost():
+    """The straights differ by 0.1 s, as with an engine that is not known well; one bend costs 0.25 s."""
+    laps, corners = make_laps(np.random.default_rng(3), spread=0.01), make_corners()
+    lost = np.random.default_rng(4).normal(0.0, 0.1, len(corners))
+    marks, gaps = [corners[0].start], [0.0]
+    for corner, behind in zip(corners, lost, strict=True):
+        marks += [corner.exit, corner.end]
+        gaps += [0.25 if corner.number == 4 else 0.0, behind if corner.exit < corner.end else 0.0]
+    late = [np.interp(lap.s, marks, np.cumsum(gaps)) for lap in laps]
+    laps = [replace(lap, time=lap.time + more, time_s=lap.time_s + sum(gaps))
+            for lap, more in zip(laps, late, strict=True)]  # fmt: skip
+    model, times = make_model(laps)
+    found = find_slow_corners(model, laps, times)
+    assert [finding.corner.number for finding in found] == [4]
+    assert found[0].cost_s == pytest.approx(0.25, abs=0.05)
+    at = [corner.number for corner in corners].index(4)
+    assert find_mean_costs(model, laps, times)[at] == pytest.approx(0.25, abs=0.05)
+
+
+def test_differences_below_a_tenth_of_a_second_are_no_habit_however_even_the_laps_are():
+    laps = make_laps(np.random.default_rng(5), spread=0.003, lost={4: 0.08})
+    model, times = make_model(laps)
+    assert not find_slow_corners(model, laps, times)
+    uneven = times.copy()
+    uneven[:, 4] += np.linspace(0.0, 0.16, len(laps))
+    assert not find_uneven_corners(make_corners(), laps, uneven)
+
+
+def test_a_corner_that_fails_in_some_laps_is_a_mistake_with_its_share_of_the_laps():
+    laps = make_laps(np.random.default_rng(7), laps=5, spread=0.01)
+    times, numbers = make_model(laps)[1], [corner.number for corner in make_corners()]
+    usual, at = times.copy(), numbers.index(5)
+    times[[0, 3], at] += [1.3, 1.5]
+    found, rest = find_mistakes(make_corners(), laps, times)
+    assert [(finding.kind, finding.corner.number) for finding in found] == [("mistakes", 5)]
+    assert found[0].cost_s == pytest.approx(1.4 * 2.0 / 5.0, abs=0.03)
+    assert "in 2 of 5 laps" in found[0].advice
+    assert rest == pytest.approx(usual, abs=0.05)
+    assert not find_uneven_corners(make_corners(), laps, rest)
+
+
+def test_one_failed_lap_or_another_time_in_each_is_no_repeated_mistake():
+    laps = make_laps(np.random.default_rng(7), laps=5, spread=0.01)
+    times = make_model(laps)[1]
+    for more in ([0.0, 0.0, 1.3, 0.0, 0.0], [0.0, 0.2, 0.3, 0.45, 0.6]):
+        driven = times.copy()
+        driven[:, 5] += more
+        found, rest = find_mistakes(make_corners(), laps, driven)
+        assert not found
+        assert rest == pytest.approx(driven)
 
 
 def test_an_early_braking_or_a_slow_entry_is_a_clue_in_its_corner_alone():
@@ -67,10 +121,12 @@ def test_one_mistake_is_no_habit_and_uneven_laps_of_a_corner_without_brakes_name
     laps = make_laps(np.random.default_rng(7), laps=6)
     times = make_model(laps)[1]
     corner = next(k for k, c in enumerate(make_corners()) if c.number == 5)
-    once, often = times.copy(), times.copy()
+    once, often, beside = times.copy(), times.copy(), times.copy()
     once[2, corner] += 0.6
+    beside[:, corner] += [0.03, 1.13, 0.1, 0.1, 0.0, 0.06]
     often[:, corner] += [0.0, 0.1, 0.3, 0.4, 0.5, 0.7]
     assert not find_uneven_corners(make_corners(), laps, once)
+    assert not find_uneven_corners(make_corners(), laps, beside, (beside - times).mean(axis=0))
     unbraked = [replace(lap, channels=lap.channels | {"brake": np.zeros(len(lap.s))}) for lap in laps[:1]] + laps[1:]
     for driven in (laps, unbraked):
         found = find_uneven_corners(make_corners(), driven, often)
@@ -95,7 +151,8 @@ def test_what_an_uneven_corner_costs_is_against_the_usual_pace_where_that_is_kno
     corner = next(k for k, c in enumerate(make_corners()) if c.number == 5)
     usual = np.median(times, axis=0)
     times[:, corner] += [0.2, 0.3, 0.4, 0.5, 0.6, 0.7]
-    assert find_uneven_corners(make_corners(), laps, times, usual)[0].cost_s == pytest.approx(0.45, abs=0.05)
+    found = find_uneven_corners(make_corners(), laps, times, times.mean(axis=0) - usual)
+    assert found[0].cost_s == pytest.approx(0.45, abs=0.05)
 
 
 def test_two_laps_say_nothing_of_habits():

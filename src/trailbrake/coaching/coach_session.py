@@ -15,6 +15,8 @@ from trailbrake.arrays import Array
 from trailbrake.coaching.corner_findings import (
     Habit,
     average_figures,
+    find_mean_costs,
+    find_mistakes,
     find_slow_corners,
     find_uneven_corners,
 )
@@ -163,16 +165,17 @@ def _model_pace(report: CoachReport, times: Array, show_message: Callable[[str],
 def _finish(report: CoachReport, model: PaceModel | None, times: Array, notes: list[str]) -> CoachReport:
     """Return the report with findings, gaps and notes."""
     laps, corners = report.chosen.laps, report.corners
-    found = find_patterns(report, model, times) if len(laps) >= FEW_LAPS else []
+    failed, times_held = find_mistakes(corners, laps, times) if len(laps) >= FEW_LAPS else ([], times)
+    found = find_patterns(report, model, times_held) if len(laps) >= FEW_LAPS else []
     found = [name_dearest(finding, corners) for finding in found]
-    rest = times - np.sum([habit.zone_costs for habit in found], axis=0) if found else times
+    rest = times_held - np.sum([habit.zone_costs for habit in found], axis=0) if found else times_held
     if model is not None:
         model = replace(model, share=model.find_usual_share(np.median(rest, axis=0)))
-    found += find_uneven_corners(corners, laps, rest, None if model is None else model.expect_times(model.share))
+    found += find_uneven_corners(corners, laps, rest, None if model is None else find_mean_costs(model, laps, rest))
     if model is not None:
         doubt = report.place.doubt if report.place is not None else None
         found += find_slow_corners(model, laps, rest, 0.0 if doubt is None else find_car_errors(model, doubt))
-    findings = tuple(rank_findings(found)[:SHOWN])
+    findings = tuple(rank_findings([*failed, *found])[:SHOWN])
     gaps = tuple(_measure_gap(report, times, k) for k in range(len(corners)))
     return replace(report, findings=findings, gaps=gaps, notes=tuple(notes))
 
@@ -217,7 +220,7 @@ def rank_findings(found: Sequence[Habit]) -> list[Habit]:
         before = kept.get(place)
         if before is None:
             kept[place] = finding
-        elif finding.kind == "pace":
+        elif finding.kind == "pace" and before.kind != "mistakes":
             kept[place] = replace(before, cost_s=finding.cost_s, error_s=finding.error_s, own=finding.own,
                                    expected=finding.expected)  # fmt: skip
     return sorted(kept.values(), key=lambda finding: -finding.cost_s)

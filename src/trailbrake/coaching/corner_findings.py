@@ -7,31 +7,38 @@ laps: one corner that is unlike the others is a habit, a driver who is slow ever
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trailbrake.analysis.corner_advice import PhaseLosses, advise_corner
 from trailbrake.analysis.corner_figures import CornerFigures, measure_corner
 from trailbrake.analysis.corners import Corner
 from trailbrake.analysis.lap_location import LocatedLap
 from trailbrake.arrays import Array
-from trailbrake.coaching.outliers import find_large_variances, find_outliers, moderated_tail
+from trailbrake.coaching.outliers import HARDLY, find_large_variances, find_outliers, moderated_tail
 from trailbrake.coaching.pace_model import PaceModel
 
 LEAST_COST = 0.05  # s a lap, below which nothing is worth a word
+LEAST_CORNER_COST = 0.12  # s a lap, which one corner costs by chance, ...
+SPREADS = 3.0  # ... or as many standard deviations from lap to lap, as the corners have usually
+LEAST_PART = 0.01  # s, of a straight: there is none between some bends
 SURELY = 1.645  # standard errors that a cost is above 0 with a chance of 95 %
 LEAST_LAPS = 3
 REPEATED = 2.0  # times the usual spread without the lap that is most unlike, from which a corner is uneven
+LEAST_REPEATED = 2  # laps that fail in a corner, and that do not
 LEAST_CORNERS = 5
-USUAL_COST = 0.02  # s per root of a second in a zone: how much corners differ of a person without a habit
+USUAL_COST = 0.015  # s per root of a second in a zone: how much corners differ of a person without a habit
 UNEVEN_BRAKING = 15.0  # m/s that a corner takes off, at which the braking is as uneven as the rest of it
 USUAL_SPREAD = 0.012  # s per root of a second in a zone: standard deviation from lap to lap of a practised driver
-Kind = Literal["pace", "evenness", "shifting", "hands", "braking", "lifting", "fading"]
+LEAST_MISTAKE, MISTAKE_SHARE = 0.3, 0.08  # s, and share of a corner's time, by which laps that fail are behind the
+MISTAKE_RANGE = 5.0  # others, and as many times as those are from each other
+Kind = Literal["pace", "mistakes", "evenness", "shifting", "hands", "braking", "lifting", "fading"]
 _PLACES = ("brake_point", "brake_end", "turn_in", "min_speed_at", "throttle_point", "full_throttle")
 _SPEEDS = ("min_speed", "entry_speed", "exit_speed")
 # By how much corners of a person without a habit differ: m; and as shares. Times are less sharp than these.
-_CLUES = (("brake_point", 3.0), ("entry_speed", 0.03), ("min_speed", 0.03))
+_CLUES = (("brake_point", 2.0), ("entry_speed", 0.02), ("min_speed", 0.015))
 
 
 @dataclass(frozen=True)
@@ -39,9 +46,9 @@ class Habit:
     """Something to change.
 
     Attributes:
-        kind: pace: slow in one corner; evenness: a corner, or every one, is driven otherwise in each lap; shifting: the
-            gears; hands: they are slow; braking: it is gentle; lifting: where it is not needed; fading: slower from lap
-            to lap.
+        kind: pace: slow in one corner; mistakes: some laps fail in it; evenness: a corner, or every one, is driven
+            otherwise in each lap; shifting: the gears; hands: they are slow; braking: it is gentle; lifting: where it
+            is not needed; fading: slower from lap to lap.
         corner: where; None: everywhere.
         cost_s: s a lap.
         error_s: standard error of that, s.
@@ -90,29 +97,90 @@ def find_slow_corners(
     if len(laps) < LEAST_LAPS or len(bends) < LEAST_CORNERS:
         return []
     corners = [model.corners[k] for k in bends]
-    times = zone_times[:, bends]
-    mean = np.median(times, axis=0)
-    error = 1.25 * times.std(axis=0, ddof=1) / math.sqrt(len(laps))  # of a median
-    error = np.hypot(error, np.broadcast_to(car_errors, zone_times.shape[1])[bends])
-    weight = np.sqrt(mean)  # what differs from corner to corner adds up along it
-    slower = (mean - model.expect_times(model.share)[bends]) / weight
     planned = [measure_corner(model.lap, corner) for corner in corners]
     own = [average_figures([measure_corner(lap, corner) for lap in laps]) for corner in corners]
-    chances = dict(find_outliers(slower, error / weight, USUAL_COST, find_clues(planned, own)))
-    rest = np.array([slower[k] for k in range(len(bends)) if k not in chances])
-    figures = calibrate_figures(planned, own)
+    clues, figures = find_clues(planned, own), calibrate_figures(planned, own)
+    times, expected = zone_times[:, bends], model.expect_times(model.share)[bends]
+    errors = np.broadcast_to(car_errors, zone_times.shape[1])[bends]
+    before, expected_before = (share_before_exit(each, corners) for each in (laps, [model.lap]))
+    whole = _compare_times(times, expected, errors, clues)
+    bend = _compare_times(times * before, (expected * expected_before)[0], errors * expected_before[0], clues)
+    behind = _compare_times(times * (1.0 - before), (expected * (1.0 - expected_before))[0], errors, clues)
     findings = []
-    for k, chance in chances.items():
-        cost = float((slower[k] - np.median(rest)) * weight[k])
-        doubt = math.hypot(float(error[k]), float(rest.std(ddof=1) * weight[k]))
-        if cost < LEAST_COST:
-            continue
+    for k in sorted({*whole.chances, *bend.chances}):
+        # A straight hides what is lost in the bend: it counts where more is lost there than hardly by chance.
+        lost = whole if k not in bend.chances or (k in whole.chances and behind.tails[k] <= HARDLY) else bend
+        cost, chance = float(lost.costs[k]), max(each.chances.get(k, 0.0) for each in (whole, bend))
         phases = _split_phases(model, laps, bends[k])
         findings.append(Habit(
-            "pace", corners[k], cost, doubt, chance,
+            "pace", corners[k], cost, float(lost.errors[k]), chance,
             advise_corner(own[k], figures[k], cost, phases), describe_evidence(own[k], figures[k]), own[k], figures[k],
         ))  # fmt: skip
     return findings
+
+
+def share_before_exit(laps: Sequence[LocatedLap], corners: Sequence[Corner]) -> Array:
+    """Return the share (laps, corners) of the time in each corner's zone that is taken up to the end of the bend."""
+    marks = np.array([[corner.start, min(corner.exit, corner.end), corner.end] for corner in corners])
+    parts = np.array([np.diff(lap.interpolate("time", marks.ravel()).reshape(marks.shape)) for lap in laps])
+    shares: Array = parts[..., 0] / parts.sum(axis=-1)
+    return shares
+
+
+def find_mean_costs(model: PaceModel, laps: Sequence[LocatedLap], zone_times: Array) -> Array:
+    """Return what (zones,) s bends cost in the mean lap beyond the usual pace, up to their ends.
+
+    Args:
+        model: of the usual pace.
+        laps: the person's.
+        zone_times: (laps, zones) s.
+    """
+    own, expected = share_before_exit(laps, model.corners), share_before_exit([model.lap], model.corners)[0]
+    costs: Array = (zone_times * own).mean(axis=0) - model.expect_times(model.share) * expected
+    bends = [corner.number > 0 for corner in model.corners]
+    return costs - float(np.median(costs[bends]))
+
+
+class _TimesLost(NamedTuple):
+    """What corners (corners,) cost beyond what the others do, s, with standard errors, and which are outliers."""
+
+    costs: Array
+    errors: Array
+    tails: Array
+    chances: dict[int, float]
+
+
+def _compare_times(times: Array, expected: Array, car_errors: Array, clues: Array) -> _TimesLost:
+    """Return what corners cost beyond what the others do.
+
+    Args:
+        times: (laps, corners) s.
+        expected: (corners,) s at the usual pace.
+        car_errors: (corners,) s, standard error of that.
+        clues: (corners,) what `find_clues` returns.
+    """
+    mean = np.median(times, axis=0)
+    errors = np.hypot(1.25 * times.std(axis=0, ddof=1) / math.sqrt(len(times)), car_errors)  # of a median
+    weight = np.sqrt(np.maximum(mean, LEAST_PART))  # what differs from corner to corner adds up along it
+    slower = (mean - expected) / weight
+    chances = dict(find_outliers(slower, errors / weight, USUAL_COST, clues))
+    rest = np.array([slower[k] for k in range(len(slower)) if k not in chances])
+    costs = (slower - np.median(rest)) * weight
+    least = find_least_costs(times, weight)
+    tails = [moderated_tail(value, np.delete(slower, k), USUAL_COST) for k, value in enumerate(slower.tolist())]
+    return _TimesLost(costs, np.hypot(errors, rest.std(ddof=1) * weight), np.array(tails),
+                      {k: chance for k, chance in chances.items() if costs[k] >= least[k]})  # fmt: skip
+
+
+def find_least_costs(times: Array, weight: Array) -> Array:
+    """Return the cost (corners,) s below which nothing is said of a corner.
+
+    Args:
+        times: (laps, corners) s.
+        weight: (corners,) that the spreads of the times are in proportion to.
+    """
+    usual = float(np.median(times.std(axis=0, ddof=1) / weight))
+    return np.maximum(LEAST_CORNER_COST, SPREADS * usual * weight)
 
 
 def _split_phases(model: PaceModel, laps: Sequence[LocatedLap], k: int) -> PhaseLosses:
@@ -169,8 +237,57 @@ def describe_evidence(own: CornerFigures, other: CornerFigures) -> str:
     return "; ".join(parts)
 
 
+def find_mistakes(
+    corners: Sequence[Corner], laps: Sequence[LocatedLap], zone_times: Array
+) -> tuple[list[Habit], Array]:
+    """Return the corners that fail in several laps and succeed in others, and the times (laps, zones) s without that.
+
+    Args:
+        corners: with their zones.
+        laps: the person's.
+        zone_times: (laps, zones) s.
+    """
+    findings, rest = [], zone_times.copy()
+    for k, corner in enumerate(corners):
+        own = zone_times[:, k]
+        failed = find_failed_laps(own)
+        if not corner.number or failed.sum() < LEAST_REPEATED:
+            continue
+        good = own[~failed]
+        lost = float(own[failed].mean() - good.mean())
+        rest[failed, k] = float(np.median(good))
+        count, error = int(failed.sum()), float(own.std(ddof=1)) / math.sqrt(len(own))
+        bad, better = (
+            average_figures([measure_corner(lap, corner) for lap, fits in zip(laps, rows, strict=True) if fits])
+            for rows in (failed, ~failed)
+        )
+        findings.append(Habit(
+            "mistakes", corner, lost * count / len(own), error, 1.0,
+            f"It fails in {count} of {len(own)} laps, by {lost:.1f} s each: first do in each lap what you do in the"
+            " others.", describe_evidence(bad, better), bad, better,
+        ))  # fmt: skip
+    return findings, rest
+
+
+def find_failed_laps(times: Array) -> NDArray[np.bool_]:
+    """Return which laps (laps,) fail in a corner: far behind the others, which are close together.
+
+    Args:
+        times: (laps,) s in its zone.
+    """
+    order = np.argsort(times)
+    ranked = times[order]
+    failed = np.zeros(len(times), dtype=np.bool_)
+    for good in range(LEAST_REPEATED, len(times)):
+        gap, spread = ranked[good] - ranked[good - 1], ranked[good - 1] - ranked[0]
+        if gap >= max(LEAST_MISTAKE, MISTAKE_SHARE * ranked[0], MISTAKE_RANGE * spread):
+            failed[order[good:]] = True
+            break
+    return failed
+
+
 def find_uneven_corners(
-    corners: Sequence[Corner], laps: Sequence[LocatedLap], zone_times: Array, expected: Array | None = None
+    corners: Sequence[Corner], laps: Sequence[LocatedLap], zone_times: Array, mean_costs: Array | None = None
 ) -> list[Habit]:
     """Return the corners that are driven otherwise in each lap, more than the others.
 
@@ -178,7 +295,7 @@ def find_uneven_corners(
         corners: with their zones.
         laps: the person's.
         zone_times: (laps, zones) s.
-        expected: (zones,) s at the usual pace; None: it is not known, and the best lap's counts.
+        mean_costs: (zones,) what `find_mean_costs` returns; None: the pace is not known, and the best lap's counts.
     """
     bends = [k for k, corner in enumerate(corners) if corner.number]
     if len(laps) < LEAST_LAPS + 1 or len(bends) < LEAST_CORNERS:
@@ -191,17 +308,19 @@ def find_uneven_corners(
     found = find_large_variances((times / weight).var(axis=0, ddof=1), len(laps) - 1, USUAL_SPREAD**2)
     # One lap that is unlike the others is a mistake.
     order = np.argsort(np.abs(times - np.median(times, axis=0)), axis=0)[:-1]
-    rest = np.take_along_axis(times, order, axis=0).std(axis=0, ddof=1) / weight
-    found = [(place, chance) for place, chance in found if rest[place] >= REPEATED * np.median(rest)]
+    rest = np.take_along_axis(times, order, axis=0)
+    spreads = rest.std(axis=0, ddof=1) / weight
+    found = [(place, chance) for place, chance in found if spreads[place] >= REPEATED * np.median(spreads)]
+    least = find_least_costs(times, weight)
     findings = []
     for place, chance in found:
         k = bends[place]
         own = times[:, place]
-        cost = float(own.mean() - own.min() - _usual_excess(times, weight, place))
-        if expected is not None and own.mean() - expected[k] >= LEAST_COST:
-            cost = float(own.mean() - expected[k])
+        cost = _measure_excess(times, weight, place)
+        if mean_costs is not None and mean_costs[k] >= LEAST_COST:
+            cost = float(mean_costs[k])
         error = float(own.std(ddof=1)) / math.sqrt(len(laps))
-        if cost < max(LEAST_COST, SURELY * error):
+        if min(cost, _measure_excess(rest, weight, place)) < max(least[place], SURELY * error):
             continue
         figures = [measure_corner(lap, corners[k]) for lap in laps]
         findings.append(Habit(
@@ -219,10 +338,14 @@ def _measure_braked_speed(lap: LocatedLap, corner: Corner) -> float:
     return float(np.nanmax(speed[: slowest + 1]) - speed[slowest])
 
 
-def _usual_excess(times: Array, weight: Array, place: int) -> float:
-    """Return by how much the mean is above the best in a corner that is as even as the others, s."""
-    excess = (times.mean(axis=0) - times.min(axis=0)) / weight
-    return float(np.median(np.delete(excess, place)) * weight[place])
+def _measure_excess(times: Array, weight: Array, place: int) -> float:
+    """Return by how much the mean is above what is possible in a corner, s, beyond what the other corners have.
+
+    The best of few laps is above that too: of times that are evenly distributed by this factor.
+    """
+    excess = (len(times) + 1.0) / (len(times) - 1.0) * (times.mean(axis=0) - times.min(axis=0)) / weight
+    own, usual = float(excess[place]), float(np.median(np.delete(excess, place)))
+    return math.sqrt(max(own**2 - usual**2, 0.0)) * float(weight[place])
 
 
 def _advise_evenness(figures: Sequence[CornerFigures], times: Array, cost: float) -> str:
