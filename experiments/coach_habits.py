@@ -135,7 +135,9 @@ def judge_report(case: Case, report: CoachReport, base: CoachReport) -> dict[str
         "chance": first.chance, "advice": first.advice,
     }  # fmt: skip
     if case.habit == "none":
-        return {"invented": len(report.findings), **said}
+        # Laps that fail by whole tenths in a corner are no habit that was not planted: the person loses the car there.
+        failed = sum(finding.kind == "mistakes" for finding in report.findings)
+        return {"invented": len(report.findings) - failed, "failed": failed, **said}
     times, without = (measure_zones(each.chosen.laps, report.corners) for each in (report, base))
     middle = np.mean if case.habit == "inconsistent" else np.median
     costs = middle(times, axis=0) - middle(without, axis=0)
@@ -210,7 +212,8 @@ def print_table(rows: list[dict[str, Any]]) -> None:
         cells = [sum(row[key] for row in counting) for key in ("found", "near", "right")]
         print(f"| {habit} | {len(those)} | {len(counting)} | {' | '.join(map(str, cells))} |")
     plain = [row for row in rows if row["habit"] == "none"]
-    print(f"without a habit: {len(plain)} drives, {sum(row['invented'] > 0 for row in plain)} with an invented one")
+    print(f"without a habit: {len(plain)} drives, {sum(row['invented'] > 0 for row in plain)} with an invented one,"
+          f" {sum(row['failed'] > 0 for row in plain)} with corners that fail in some laps")  # fmt: skip
 
 
 def main() -> None:
