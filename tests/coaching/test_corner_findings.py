@@ -60,12 +60,16 @@ def test_a_corner_that_fails_in_some_laps_is_a_mistake_with_its_share_of_the_lap
     times, numbers = make_model(laps)[1], [corner.number for corner in make_corners()]
     usual, at = times.copy(), numbers.index(5)
     times[[0, 3], at] += [1.3, 1.5]
+    late = times.copy()
+    for k in (0, 3):
+        laps[k] = replace(laps[k], channels=laps[k].channels | {"speed": 0.6 * laps[k].channels["speed"]})
     found, rest = find_mistakes(make_corners(), laps, times)
     assert [(finding.kind, finding.corner.number) for finding in found] == [("mistakes", 5)]
     assert found[0].cost_s == pytest.approx(1.4 * 2.0 / 5.0, abs=0.03)
     assert "in 2 of 5 laps" in found[0].advice
     assert rest == pytest.approx(usual, abs=0.05)
     assert not find_uneven_corners(make_corners(), laps, rest)
+    assert not find_mistakes(make_corners(), laps[1:2] * 5, late)[0]  # as slow in the bend: braked early
 
 
 def test_one_failed_lap_or_another_time_in_each_is_no_repeated_mistake():

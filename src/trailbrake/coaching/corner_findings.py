@@ -32,8 +32,8 @@ LEAST_CORNERS = 5
 USUAL_COST = 0.015  # s per root of a second in a zone: how much corners differ of a person without a habit
 UNEVEN_BRAKING = 15.0  # m/s that a corner takes off, at which the braking is as uneven as the rest of it
 USUAL_SPREAD = 0.012  # s per root of a second in a zone: standard deviation from lap to lap of a practised driver
-LEAST_MISTAKE, MISTAKE_SHARE = 0.3, 0.08  # s, and share of a corner's time, by which laps that fail are behind the
-MISTAKE_RANGE = 5.0  # others, and as many times as those are from each other
+LEAST_MISTAKE, MISTAKE_RANGE = 0.2, 5.0  # s, and times their range, by which laps that fail are behind the others
+FAILED_SPEED = 0.85  # of the others' lowest speed: whoever brakes early is not so slow
 Kind = Literal["pace", "mistakes", "evenness", "shifting", "hands", "braking", "lifting", "fading"]
 _PLACES = ("brake_point", "brake_end", "turn_in", "min_speed_at", "throttle_point", "full_throttle")
 _SPEEDS = ("min_speed", "entry_speed", "exit_speed")
@@ -250,17 +250,19 @@ def find_mistakes(
     findings, rest = [], zone_times.copy()
     for k, corner in enumerate(corners):
         own = zone_times[:, k]
-        failed = find_failed_laps(own)
+        failed = find_late_laps(own)
         if not corner.number or failed.sum() < LEAST_REPEATED:
+            continue
+        bad, better = (
+            average_figures([measure_corner(lap, corner) for lap, fits in zip(laps, rows, strict=True) if fits])
+            for rows in (failed, ~failed)
+        )
+        if not bad.min_speed < FAILED_SPEED * better.min_speed:
             continue
         good = own[~failed]
         lost = float(own[failed].mean() - good.mean())
         rest[failed, k] = float(np.median(good))
         count, error = int(failed.sum()), float(own.std(ddof=1)) / math.sqrt(len(own))
-        bad, better = (
-            average_figures([measure_corner(lap, corner) for lap, fits in zip(laps, rows, strict=True) if fits])
-            for rows in (failed, ~failed)
-        )
         findings.append(Habit(
             "mistakes", corner, lost * count / len(own), error, 1.0,
             f"It fails in {count} of {len(own)} laps, by {lost:.1f} s each: first do in each lap what you do in the"
@@ -269,8 +271,8 @@ def find_mistakes(
     return findings, rest
 
 
-def find_failed_laps(times: Array) -> NDArray[np.bool_]:
-    """Return which laps (laps,) fail in a corner: far behind the others, which are close together.
+def find_late_laps(times: Array) -> NDArray[np.bool_]:
+    """Return which laps (laps,) may have failed in a corner: far behind the others, which are close together.
 
     Args:
         times: (laps,) s in its zone.
@@ -280,7 +282,7 @@ def find_failed_laps(times: Array) -> NDArray[np.bool_]:
     failed = np.zeros(len(times), dtype=np.bool_)
     for good in range(LEAST_REPEATED, len(times)):
         gap, spread = ranked[good] - ranked[good - 1], ranked[good - 1] - ranked[0]
-        if gap >= max(LEAST_MISTAKE, MISTAKE_SHARE * ranked[0], MISTAKE_RANGE * spread):
+        if gap >= max(LEAST_MISTAKE, MISTAKE_RANGE * spread):
             failed[order[good:]] = True
             break
     return failed
