@@ -17,7 +17,7 @@ from trailbrake.analysis.corner_figures import CornerFigures, measure_corner
 from trailbrake.analysis.corners import Corner
 from trailbrake.analysis.lap_location import LocatedLap
 from trailbrake.arrays import Array
-from trailbrake.coaching.outliers import HARDLY, find_large_variances, find_outliers, moderated_tail
+from trailbrake.coaching.outliers import HARDLY, clip_gaps, find_large_variances, find_outliers, moderated_tail
 from trailbrake.coaching.pace_model import PaceModel
 
 LEAST_COST = 0.05  # s a lap, below which nothing is worth a word
@@ -168,7 +168,8 @@ def _compare_times(times: Array, expected: Array, car_errors: Array, clues: Arra
     costs = (slower - np.median(rest)) * weight
     least = find_least_costs(times, weight)
     tails = [moderated_tail(value, np.delete(slower, k), USUAL_COST) for k, value in enumerate(slower.tolist())]
-    return _TimesLost(costs, np.hypot(errors, rest.std(ddof=1) * weight), np.array(tails),
+    spread = math.sqrt(float((clip_gaps(rest, USUAL_COST) ** 2).sum()) / (len(rest) - 1))
+    return _TimesLost(costs, np.hypot(errors, spread * weight), np.array(tails),
                       {k: chance for k, chance in chances.items() if costs[k] >= least[k]})  # fmt: skip
 
 

@@ -52,12 +52,21 @@ def moderated_tail(value: float, others: Array, usual_spread: float, more_noise:
         more_noise: variance of the one's noise beyond that of the others, which is in their spread.
     """
     freedom = USUAL_WEIGHT + len(others) - 1
-    gaps = others - float(np.median(others))
-    # Single things that are unlike the others in another way hide none (a winsorised variance).
-    most = CLIPPED * max(NORMAL_MEDIAN * float(np.median(np.abs(gaps))), usual_spread)
-    variance = (USUAL_WEIGHT * usual_spread**2 + float((np.clip(gaps, -most, most) ** 2).sum())) / freedom
+    gaps = clip_gaps(others, usual_spread)
+    variance = (USUAL_WEIGHT * usual_spread**2 + float((gaps**2).sum())) / freedom
     spread = math.sqrt(variance * (1.0 + 1.0 / len(others)) + more_noise)
     return student_tail((value - float(np.median(others))) / max(spread, 1e-9), freedom)
+
+
+def clip_gaps(values: Array, usual_spread: float) -> Array:
+    """Return how far values (n,) are from their median, no further than a few robust standard deviations.
+
+    Single things that are unlike the others in another way hide none (a winsorised variance).
+    """
+    gaps = values - float(np.median(values))
+    most = CLIPPED * max(NORMAL_MEDIAN * float(np.median(np.abs(gaps))), usual_spread)
+    clipped: Array = np.clip(gaps, -most, most)
+    return clipped
 
 
 def combine_chances(first: float, second: float) -> float:
