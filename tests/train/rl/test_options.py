@@ -94,3 +94,12 @@ def test_options_out_of_range_are_named(wrong):
     with pytest.raises(UsageError, match=f"--{name}"):
         check_options(replace(RlOptions(), **wrong))
     check_options(RlOptions())
+
+
+def test_what_a_card_cannot_do_is_refused():
+    for wrong in ({"device": "gpu"}, {"device": "cuda", "workers": 2, "on": "ray"}):
+        with pytest.raises(UsageError, match="--device"):
+            check_options(replace(RlOptions(), **wrong))
+    check_options(RlOptions(device="cuda"))
+    check_options(RlOptions(device="cuda", workers=2))
+    check_options(RlOptions(device="auto", workers=2))

@@ -8,9 +8,9 @@ import pytest
 pytest.importorskip("torch")
 from trailbrake.drivers.loading.race_policy import read_race_policy
 from trailbrake.errors import DataError, UsageError
-from trailbrake.train.rl import training
 from trailbrake.train.rl.curves import read_curves
 from trailbrake.train.rl.options import RlOptions
+from trailbrake.train.rl.rollout import RolloutSampler
 from trailbrake.train.rl.training import train_policy
 
 pytestmark = [pytest.mark.train, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
@@ -65,12 +65,12 @@ def test_the_run_leaves_a_policy_and_curves(options):
 def test_numbers_that_diverge_end_it_in_one_line_and_nothing_is_lost(options, monkeypatch):
     train_policy(replace(options, iterations=2, evaluate_every=2))
     before = {name: (options.out / name).read_bytes() for name in ("policy.npz", "checkpoint.npz")}
-    sample = training.RolloutSampler.sample
+    sample = RolloutSampler.sample
 
     def sample_nonsense(self, weights, seed):
         return replace(sample(self, weights, seed), rewards=np.full((12, 8), np.nan, np.float32))
 
-    monkeypatch.setattr(training.RolloutSampler, "sample", sample_nonsense)
+    monkeypatch.setattr(RolloutSampler, "sample", sample_nonsense)
     with pytest.raises(DataError, match="learning diverged") as caught:
         train_policy(replace(options, resume=True))
     assert "\n" not in str(caught.value)

@@ -1,13 +1,17 @@
 """One iteration of a training: cars drive, the learner learns from it, and figures say how it went."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from trailbrake.system import steady_clock
+from trailbrake.train.rl.options import RlOptions
 from trailbrake.train.rl.ppo import PpoLearner
-from trailbrake.train.rl.rollout import Rollout
+from trailbrake.train.rl.rollout import Rollout, RolloutSampler
+
+if TYPE_CHECKING:
+    from trailbrake.train.rl.cuda_rollout import CudaRolloutSampler
 
 
 class IterationOutcome(msgspec.Struct, frozen=True):
@@ -24,6 +28,15 @@ class IterationOutcome(msgspec.Struct, frozen=True):
     cpu_time: float
     times: dict[str, float]
     figures: dict[str, float]
+
+
+def build_sampler(options: RlOptions, actor: Any, device: str) -> "RolloutSampler | CudaRolloutSampler":
+    """Return a sampler of rollouts by `options.cars` on a device, for an actor that is there too."""
+    if device == "cpu":
+        return RolloutSampler(options, actor)
+    from trailbrake.train.rl.cuda_rollout import CudaRolloutSampler  # loads numba's compiler for cards
+
+    return CudaRolloutSampler(options, actor)
 
 
 def run_iteration(learner: PpoLearner, sampler: Any, seed: Sequence[int], iteration: int) -> IterationOutcome:

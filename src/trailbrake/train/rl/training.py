@@ -12,12 +12,11 @@ from trailbrake.errors import DataError, OsErrors, UsageError, describe_os_error
 from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
 from trailbrake.tasks.task_pool import open_team
-from trailbrake.train.pytorch import import_torch
+from trailbrake.train.pytorch import choose_device, import_torch
 from trailbrake.train.rl.checkpoint import TrainingProgress, read_checkpoint, write_checkpoint
 from trailbrake.train.rl.curves import PAGE_FILE, CurveWriter, write_curves_page
-from trailbrake.train.rl.device import build_sampler, choose_device
 from trailbrake.train.rl.evaluation import LapEvaluator, TrackResult, score_results
-from trailbrake.train.rl.iteration import IterationOutcome, run_iteration
+from trailbrake.train.rl.iteration import IterationOutcome, build_sampler, run_iteration
 from trailbrake.train.rl.options import RlOptions, check_options, race_options
 from trailbrake.train.rl.ppo import PpoLearner
 from trailbrake.train.rl.worker_crew import WorkerCrew

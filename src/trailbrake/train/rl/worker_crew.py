@@ -31,9 +31,8 @@ from numpy.typing import NDArray
 from trailbrake.errors import SimulatorError
 from trailbrake.tasks.sent_files import collect_files, place_files, rename_files
 from trailbrake.tasks.worker_team import WorkerLostError, WorkerTeam
-from trailbrake.train.pytorch import import_torch
-from trailbrake.train.rl.device import build_sampler, take_device
-from trailbrake.train.rl.iteration import IterationOutcome, join_outcomes, run_iteration
+from trailbrake.train.pytorch import import_torch, take_device
+from trailbrake.train.rl.iteration import IterationOutcome, build_sampler, join_outcomes, run_iteration
 from trailbrake.train.rl.networks import Weights
 from trailbrake.train.rl.options import RlOptions, race_options
 from trailbrake.train.rl.ppo import PpoLearner
@@ -222,7 +221,7 @@ class TrainingWorker:
         with tempfile.TemporaryDirectory(prefix="trailbrake-train-") as folder:  # roads and cars are read here
             options = unpack_options(order, Path(folder))
             import_torch().set_num_threads(options.threads)
-            width, device = race_options(options).build_task().width, take_device(options, order.rank)
+            width, device = race_options(options).build_task().width, take_device(options.device, order.rank)
             self._learner = PpoLearner(
                 width, options.hidden, options.seed, group.average, options.divergence, device=device
             )
