@@ -62,11 +62,10 @@ def take_device(wanted: str, rank: int) -> str:
     """
     if wanted != "cuda":
         return "cpu"
-    device = choose_device(wanted)
-    from numba import cuda
+    device, cuda = choose_device(wanted), import_torch().cuda
+    from trailbrake.kernels.cuda_compiler import require_cuda
 
-    libraries: tuple[Any, Any] = import_torch().cuda, cuda
-    card = rank % libraries[0].device_count()
-    libraries[0].set_device(card)  # for all that this process does
-    libraries[1].select_device(card)
+    card = rank % cuda.device_count()
+    cuda.set_device(card)  # for all that this process does
+    require_cuda().select_device(card)
     return device

@@ -70,7 +70,6 @@ class RolloutSampler:
     Args:
         options: of the training.
         actor: of the learner.
-        cars: that drive at once; None for those of the options.
 
     Attributes:
         world_time: s of processor time in the world so far.
@@ -80,9 +79,9 @@ class RolloutSampler:
         UsageError: options out of range.
     """
 
-    def __init__(self, options: RlOptions, actor: RolloutActor, cars: int | None = None) -> None:
+    def __init__(self, options: RlOptions, actor: RolloutActor) -> None:
         self.options, self.actor = options, actor
-        self._cars, self._groups = cars or options.cars, len(options.road_groups)
+        self._groups = len(options.road_groups)
         self._batches: dict[int, RaceBatch] = {}
         self._take_batch(0)  # a wrong option is found before anything is driven
         self.world_time = self.network_time = 0.0
@@ -91,7 +90,7 @@ class RolloutSampler:
         # The cars on the roads of a group, which are planned when they are driven for the first time.
         if group not in self._batches:
             options = race_options(self.options, group)
-            self._batches[group] = RaceBatch(options, self._cars, threads=self.options.threads)
+            self._batches[group] = RaceBatch(options, self.options.cars, threads=self.options.threads)
         return self._batches[group]
 
     def sample(self, weights: Weights, seed: Sequence[int]) -> Rollout:
