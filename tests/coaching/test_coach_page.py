@@ -68,6 +68,12 @@ def test_the_page_says_how_to_see_the_limit_car_in_three_dimensions(report):
     assert "<code>" not in render_coach_page(replace(report, limit=None, gaps=()))
 
 
+@pytest.mark.parametrize(("kind", "basis"), [("pace", "your usual pace"), ("mistakes", "your better laps")])
+def test_what_a_finding_costs_is_said_beside_what_it_was_compared_with(report, kind, basis):
+    habit = Habit(kind, report.corners[1], 0.4, 0.1, 0.97, "Brake later.", "")
+    assert f"Beside {basis} it costs 0.40 s a lap" in render_coach_page(replace(report, findings=(habit,)))
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(find() is None, reason="no Chromium here")
 def test_the_page_prints_on_one_sheet(report, tmp_path):

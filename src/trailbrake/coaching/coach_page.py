@@ -163,9 +163,10 @@ def _findings_html(report: CoachReport) -> str:
     for number, finding in enumerate(report.findings):
         place = finding.corner.name if finding.corner is not None else "everywhere"
         head = f"Change this first: {place}" if number == 0 else f"Then: {place}"
+        basis = "Beside your better laps" if finding.kind == "mistakes" else "Beside your usual pace"
         parts.append(
             f"<article><h2>{escape_html(head)}</h2><p class='advice'>{escape_html(finding.advice)}</p>"
-            f"<p class='chance'>Beside your usual pace it costs {finding.cost_s:.2f} s a lap (give or take"
+            f"<p class='chance'>{basis} it costs {finding.cost_s:.2f} s a lap (give or take"
             f" {finding.error_s:.2f} s); the chance that this is true is {min(finding.chance, MOST_CHANCE):.0%}.</p>"
             f"<p class='evidence'>{escape_html(finding.evidence)}</p></article>"
         )
