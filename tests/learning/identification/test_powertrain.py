@@ -95,6 +95,15 @@ def test_part_throttle_tells_engine_speeds_at_which_full_throttle_did_not_hold()
     assert np.interp(speeds[7:11], lagging.speeds, lagging.torque) == pytest.approx(truth[7:11], rel=0.03)
 
 
+def test_a_pedal_that_is_never_held_for_long_tells_the_torque():
+    table, truth, speeds = straight_drive(CAR, (0.5, 0.7, 0.0))
+    blips = np.random.default_rng(5).random(len(table)) < 0.1
+    moved = replace(table, throttle=np.where(blips, 0.1, table.throttle))
+    found = find_powertrain(moved, CAR)
+    assert found.covered[2:-1].all()
+    assert np.interp(speeds[3:-2], found.speeds, found.torque) == pytest.approx(truth[3:10], rel=0.1)
+
+
 def test_an_engine_has_inertia():
     table, truth, _ = straight_drive(CAR, (1.0, 0.0))
     one = table.take(table.gear == 3.0)

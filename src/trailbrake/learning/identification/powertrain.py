@@ -195,7 +195,10 @@ def _choose_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
     Part throttle is left out: turbochargers and throttle maps make it something else than a share of the whole. But
     where traction control or the tyres hold the engine back at full throttle, it is all that there is.
     """
-    steady = find_pedal_rows(table, car) & table.steady(table.throttle, STEADY_S, 0.04)
+    pedal = find_pedal_rows(table, car)
+    steady = pedal & table.steady(table.throttle, STEADY_S, 0.04)
+    if steady.sum() < MIN_ROWS:  # a road on which no pedal is held for long
+        steady = pedal & table.steady(table.throttle, PART_STEADY_S, 0.04)
     free = steady & (find_free_rows(table, car) | (table.throttle < MIN_PULL))
     full, shut = table.throttle > FULL_THROTTLE, table.throttle < SHUT_THROTTLE
     enough = MIN_ROWS // 3
