@@ -68,12 +68,12 @@ def test_the_page_and_the_values_hold_what_was_found(early):
     assert len(values["corners"]) == len(early.corners)
 
 
-def test_a_corner_is_named_once_and_costs_what_it_is_slower_by():
+def test_a_corner_is_named_once_and_costs_what_the_mean_lap_loses_there():
     corner = Corner(3, 1.0, 10.0, 20.0, 30.0)
     slow = Habit("pace", corner, 0.5, 0.1, 0.97, "slow", "")
     uneven = Habit("evenness", corner, 0.3, 0.1, 0.99, "uneven", "")
     failed = Habit("mistakes", corner, 0.4, 0.1, 1.0, "failed", "")
-    assert [(f.advice, f.cost_s) for f in rank_findings([uneven, slow])] == [("uneven", 0.5)]
+    assert [(f.advice, f.cost_s) for f in rank_findings([uneven, slow])] == [("uneven", 0.3)]
     assert [(f.advice, f.cost_s) for f in rank_findings([failed, slow])] == [("failed", 0.4)]
 
 

@@ -212,7 +212,7 @@ def name_dearest(finding: Habit, corners: Sequence[Corner]) -> Habit:
 def rank_findings(found: Sequence[Habit]) -> list[Habit]:
     """Return findings by what they cost, one for each corner, and those that are everywhere.
 
-    A corner that is driven otherwise each time and is slow in the mean is one thing: it costs what it is slower by.
+    A corner that is driven otherwise each time and is slow too is one thing: it costs what the mean lap loses there.
     """
     kept: dict[int | str, Habit] = {}
     for finding in found:
@@ -221,8 +221,7 @@ def rank_findings(found: Sequence[Habit]) -> list[Habit]:
         if before is None:
             kept[place] = finding
         elif finding.kind == "pace" and before.kind != "mistakes":
-            kept[place] = replace(before, cost_s=finding.cost_s, error_s=finding.error_s, own=finding.own,
-                                   expected=finding.expected)  # fmt: skip
+            kept[place] = replace(before, own=finding.own, expected=finding.expected)
     return sorted(kept.values(), key=lambda finding: -finding.cost_s)
 
 
