@@ -3,9 +3,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers.coached_laps import make_corners, make_laps, make_place
+from msgspec.structs import replace as replace_fields
 
 from trailbrake.coaching.lap_patterns import gain_time
-from trailbrake.coaching.shift_findings import compare_gears, find_high_gears, find_lost_pull, list_upshifts, read_gears
+from trailbrake.coaching.shift_findings import (
+    compare_gears,
+    find_gain,
+    find_high_gears,
+    find_lost_pull,
+    list_upshifts,
+    read_gears,
+)
 from trailbrake.control.vehicle.drivetrain import upshift_speeds
 
 
@@ -85,3 +93,28 @@ def test_a_gear_too_high_costs_what_a_simulation_with_the_better_gear_gains():
     assert gain_time(lap, find_lost_pull(car, lap, compare_gears(car)))[-1] == pytest.approx(
         high[-1, 0] - low[-1, 0], rel=0.15
     )
+
+
+@pytest.mark.parametrize("shift_time", [0.05, 0.3])
+def test_early_shifts_cost_what_a_simulation_with_the_best_ones_gains(shift_time):
+    car = make_place()[0].known_car()
+    car = replace_fields(car, gearbox=replace_fields(car.gearbox, shift_time=shift_time))
+    best = upshift_speeds(car)
+
+    def drive(share):
+        s, v, t, gear, cut, rows = 0.0, 0.77 * best[1], 0.0, 2, 0.0, []
+        while s < 400.0:
+            if gear <= len(best) and v > share * best[gear - 1]:
+                gear, cut = gear + 1, shift_time
+            rows.append((t, s, v, gear))
+            drag = 0.5 * car.aero.air_density * car.aero.drag_area * v**2
+            force = 0.0 if cut > 0.0 else car.drive_force(v, gear)
+            v += 0.01 * (force - drag) / car.effective_mass(gear)
+            s, t, cut = s + 0.01 * v, t + 0.01, cut - 0.01
+        return np.array(rows)
+
+    early, late = drive(0.8), drive(1.0)
+    channels = {"gear": early[:, 3], "speed": early[:, 2], "throttle": np.ones(len(early))}
+    lap = replace(make_laps(np.random.default_rng(0), laps=1)[0], time=early[:, 0], s=early[:, 1], channels=channels)
+    true = early[-1, 0] - np.interp(early[-1, 1], late[:, 1], late[:, 0])
+    assert find_gain(car, lap, compare_gears(car))[-1] == pytest.approx(true, rel=0.15)

@@ -71,18 +71,21 @@ def find_full_throttle(lap: LocatedLap) -> NDArray[np.bool_]:
     return np.nan_to_num(throttle) >= FULL * float(np.nanpercentile(throttle, 98.0))
 
 
-def gain_time(lap: LocatedLap, more: Array) -> Array:
+def gain_time(lap: LocatedLap, more: Array, fading: Array | float = 0.0) -> Array:
     """Return the time (rows,) s that a lap would have gained so far with more acceleration.
 
     Args:
         lap: that was driven.
-        more: (rows,) m/s^2, >= 0; NaN where the speed that was gained is braked away.
+        more: (rows,) m/s^2; NaN where the speed that was gained is braked away.
+        fading: (rows,) 1/m, share of what was gained that a meter takes off: a faster car pulls less.
     """
-    speed = np.maximum(np.nan_to_num(lap.channels["speed"]), 1.0)
-    steps = 2.0 * np.nan_to_num(more) * np.gradient(lap.s)
-    gained = np.cumsum(steps) - 0.5 * steps  # of speed squared, up to the middle of a row's way
-    gained -= np.maximum.accumulate(np.where(np.isnan(more), gained, 0.0))
-    saved = np.diff(lap.time, prepend=lap.time[0]) * (1.0 - speed / np.sqrt(speed**2 + gained))
+    speed, way = np.maximum(np.nan_to_num(lap.channels["speed"]), 1.0), np.gradient(lap.s)
+    steps, kept = 2.0 * np.nan_to_num(more) * way, np.where(np.isnan(more), 0.0, np.exp(-fading * way))
+    gained, before = np.empty(len(more)), 0.0  # of speed squared, up to the middle of a row's way
+    for row, (step, share) in enumerate(zip(steps.tolist(), kept.tolist(), strict=True)):
+        gained[row] = share * before + 0.5 * step
+        before = share * before + step
+    saved = np.diff(lap.time, prepend=lap.time[0]) * (1.0 - speed / np.sqrt(np.maximum(speed**2 + gained, 1.0)))
     total: Array = np.cumsum(saved)
     return total
 

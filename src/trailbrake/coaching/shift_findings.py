@@ -34,7 +34,7 @@ def find_high_gears(car: CarParams, laps: Sequence[LocatedLap], corners: Sequenc
     """
     best = upshift_speeds(car)
     costs, sure = (
-        np.array([split_zones(lap, gain_time(lap, find_lost_pull(car, lap, lost)), corners) for lap in laps])
+        np.array([split_zones(lap, find_gain(car, lap, lost), corners) for lap in laps])
         for lost in (compare_gears(car), compare_gears(car, doubt))
     )
     model = float((costs - sure).sum(axis=1).mean()) + MODEL_ERROR * float(costs.sum(axis=1).mean())
@@ -51,6 +51,55 @@ def find_high_gears(car: CarParams, laps: Sequence[LocatedLap], corners: Sequenc
     return make_pattern("shifting", costs, model, (advice, evidence))
 
 
+def find_gain(car: CarParams, lap: LocatedLap, lost: Array) -> Array:
+    """Return the time (rows,) s that a lap would have gained so far in the best gears, their shifts counted.
+
+    Args:
+        car: learned, or named.
+        lap: the person's.
+        lost: what `compare_gears` returns.
+    """
+    fading = np.maximum(-np.gradient(compute_pulls(car).max(axis=0), SPEEDS), 0.0) / SPEEDS
+    more = find_lost_pull(car, lap, lost) + find_shift_pull(car, lap)
+    return gain_time(lap, more, np.interp(lap.channels["speed"], SPEEDS, fading))
+
+
+def find_shift_pull(car: CarParams, lap: LocatedLap) -> Array:
+    """Return the pull (rows,) m/s^2 that shifts at full throttle take off: the person's less those of the best gears.
+
+    Args:
+        car: learned, or named.
+        lap: the person's.
+    """
+    gears, full = read_gears(lap, car), find_full_throttle(lap)
+    speed = np.nan_to_num(lap.channels["speed"])
+    pulls = np.array([np.interp(speed, SPEEDS, each) for each in compute_pulls(car, drag_area=0.0)])
+    best, extra = upshift_speeds(car), np.zeros(len(gears))
+    for first, stop in np.flatnonzero(np.diff(full.astype(np.int8), prepend=0, append=0)).reshape(-1, 2).tolist():
+        wanted = np.searchsorted(best, np.maximum.accumulate(speed[first:stop]))
+        for row in (first + 1 + np.flatnonzero(np.diff(gears[first:stop]) == 1.0)).tolist():
+            if 1.0 <= gears[row] <= len(pulls):
+                extra[row] += pulls[int(gears[row]) - 1, row]
+        for row in (first + 1 + np.flatnonzero(np.diff(wanted) > 0)).tolist():
+            extra[row] -= pulls[wanted[row - first], row]
+    return extra * car.gearbox.shift_time / np.maximum(np.gradient(lap.time), 1e-3)
+
+
+def compute_pulls(car: CarParams, weaker: float = 0.0, drag_area: float | None = None) -> Array:
+    """Return the acceleration (gears, len(SPEEDS)) m/s^2 at full throttle.
+
+    Args:
+        car: learned, or named.
+        weaker: share by which the drive force is weaker than the car's file says.
+        drag_area: m^2; None: the car's.
+    """
+    drag = 0.5 * car.aero.air_density * (car.aero.drag_area if drag_area is None else drag_area) * SPEEDS**2
+    return np.array([
+        ((1.0 - weaker) * np.array([car.drive_force(float(v), gear) for v in SPEEDS]) - drag) / car.effective_mass(gear)
+        for gear in range(1, car.gearbox.top_gear + 1)
+    ])  # fmt: skip
+
+
 def compare_gears(car: CarParams, weaker: float = 0.0) -> Array:
     """Return by how much more (gears, len(SPEEDS)) m/s^2 the best lower gear pulls than each gear, 0 where none does.
 
@@ -60,14 +109,11 @@ def compare_gears(car: CarParams, weaker: float = 0.0) -> Array:
         car: learned, or named.
         weaker: share by which lower gears may pull less than the car's file says.
     """
-    drag = 0.5 * car.aero.air_density * car.aero.drag_area * SPEEDS**2
     longest = [*(HYSTERESIS * v for v in upshift_speeds(car)), math.inf]
     lost, lower = [], np.full(len(SPEEDS), -math.inf)
-    for gear in range(1, car.gearbox.top_gear + 1):
-        force, mass = np.array([car.drive_force(float(v), gear) for v in SPEEDS]), car.effective_mass(gear)
-        lost.append(np.maximum(lower - (force - drag) / mass, 0.0))
-        pull = ((1.0 - weaker) * force - drag) / mass
-        lower = np.maximum(lower, np.where(longest[gear - 1] > SPEEDS, pull, -math.inf))
+    for pull, weak, most in zip(compute_pulls(car), compute_pulls(car, weaker), longest, strict=True):
+        lost.append(np.maximum(lower - pull, 0.0))
+        lower = np.maximum(lower, np.where(most > SPEEDS, weak, -math.inf))
     return np.array(lost)
 
 
