@@ -4,7 +4,7 @@ import pytest
 from helpers.compared_drives import record_laps
 
 from trailbrake.analysis.comparison import DriveChoice
-from trailbrake.coaching.lap_choice import choose_laps, describe_sampling
+from trailbrake.coaching.lap_choice import choose_laps, describe_doubts
 from trailbrake.errors import DataError
 from trailbrake.record.recording_reader import Recording
 
@@ -61,9 +61,15 @@ def test_laps_that_do_not_count_are_not_used(usual):
 
 def test_few_samples_are_said(tmp_path):
     chosen = choose(record_laps(tmp_path / "a.mcap", laps=3, rate=100.0)[0])
-    assert describe_sampling(chosen) == []
+    assert describe_doubts(chosen) == []
     coarse = [replace(lap, time=lap.time[::100], s=lap.s[::100]) for lap in chosen.laps]
-    assert "samples a second" in describe_sampling(replace(chosen, laps=tuple(coarse)))[0]
+    assert "samples a second" in describe_doubts(replace(chosen, laps=tuple(coarse)))[0]
+
+
+def test_recordings_that_do_not_name_who_drove_are_said_to_count_as_one_person_s(usual, tmp_path):
+    unnamed = [record_laps(tmp_path / f"{k}.mcap", laps=2, driver="")[0] for k in range(2)]
+    assert "one person" in describe_doubts(choose(*unnamed))[0]
+    assert not describe_doubts(choose(*usual, unnamed[0]))
 
 
 def test_without_any_lap_it_is_said(tmp_path):

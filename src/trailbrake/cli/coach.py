@@ -162,7 +162,9 @@ def _list_lines(report: "CoachReport") -> "Iterator[str]":
             yield from _wrap(f"  {finding.evidence}")
     if chosen.laps and not report.findings:
         yield ""
-        yield from _wrap("No habit stands out: no corner costs more than the others do at your pace.")
+        basis = ("no corner costs more than the others do at your pace" if report.share > 0.0
+                 else "your laps were compared with each other only")  # fmt: skip
+        yield from _wrap(f"No habit stands out: {basis}.")
         worst = max((gap for gap in report.gaps if gap.corner.number), key=lambda gap: gap.to_best_s, default=None)
         if worst is not None and worst.to_best_s >= 0.005:
             yield from _wrap(f"Most to gain by what you did once: {worst.corner.name}, {worst.to_best_s:.2f} s.")

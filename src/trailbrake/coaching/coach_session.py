@@ -21,7 +21,7 @@ from trailbrake.coaching.corner_findings import (
     find_uneven_corners,
 )
 from trailbrake.coaching.ghost_laps import drive_at_pace
-from trailbrake.coaching.lap_choice import ChosenLaps, choose_laps, describe_sampling
+from trailbrake.coaching.lap_choice import ChosenLaps, choose_laps, describe_doubts
 from trailbrake.coaching.lap_patterns import find_fading, find_gentle_braking, find_lifts, find_uneven_laps
 from trailbrake.coaching.learned_place import LearnedPlace, learn_place
 from trailbrake.coaching.limit_lap import LimitLap, find_limit_lap
@@ -118,7 +118,7 @@ def coach_laps(
     best = min(range(len(laps)), key=lambda k: laps[k].time_s)
     corners = find_zones(chosen.line, laps, best)
     times = measure_zones(laps, corners)
-    notes = describe_sampling(chosen)
+    notes = describe_doubts(chosen)
     if len(laps) < FEW_LAPS:
         notes.append(f"{len(laps)} clean {'lap' if len(laps) == 1 else 'laps'}: a habit shows in {FEW_LAPS} or more.")
     lap_times = np.array([lap.time_s for lap in laps])

@@ -140,9 +140,11 @@ def _measure_parts(laps: Sequence[LocatedLap], common: CommonLine) -> Array:
     return np.array([np.diff(lap.interpolate("time", marks)) for lap in laps])
 
 
-def describe_sampling(chosen: ChosenLaps) -> list[str]:
-    """Return what the samples of the laps are too few for, one line each."""
+def describe_doubts(chosen: ChosenLaps) -> list[str]:
+    """Return what the recordings do not tell: who drove, and what their samples are too few for, one line each."""
     notes = []
+    if sum(not drive.recording.about.get("driver") for drive in chosen.drives) > 1:
+        notes.append("The recordings do not name who drove: they count as one person's.")
     for number, drive in enumerate(chosen.drives):
         steps = [float(np.median(np.diff(lap.time))) for lap in chosen.laps if lap.source == number]
         period = float(np.median(steps)) if steps else math.nan

@@ -202,7 +202,7 @@ def find_uneven_laps(laps: Sequence[LocatedLap], zone_times: Array, corners: Seq
         corners: with their zones.
     """
     bends = np.array([corner.number > 0 for corner in corners])
-    if len(laps) < LEAST_RUN:
+    if len(laps) < LEAST_RUN or not bends.any():
         return []
     weight = np.sqrt(np.median(zone_times, axis=0))
     spreads = zone_times.std(axis=0, ddof=1) / weight
