@@ -135,6 +135,8 @@ class Driver:
         self.is_fading = False
         self.yaw_rate, self.contacts, self.blow_age = math.nan, math.nan, math.inf
         self.car, self.law_gains = tracked_car(car), np.array(DEFAULT_GAINS)
+        if locks_late:  # wheels that lock and turn by turns brake least: no harder than planned
+            self.car = self.car._replace(urgent_braking=0.0)
         self.gears, self.launch = GearRequester(upshift_speeds(car)), LaunchClutch(car)
         self.full_steer_angle = car.full_steer_angle
         self.fill_rows = bind_entry(fill_rows, self.plan.table, self.sources, 0, ROWS_A_TICK)

@@ -214,7 +214,7 @@ def test_a_sliding_rear_is_not_turned_further_in_and_countersteering_stays_free(
 def test_a_low_estimate_of_the_grip_does_not_hold_back_the_brakes_of_a_car_that_is_far_too_fast(faster, urgency):
     plan = straight_plan()
     plan.table[:, PlanColumn.BRAKE_LIMIT] = limit = 4.0
-    most = NUMBERS.brake_force / NUMBERS.masses[0]
+    most = NUMBERS.urgent_braking
     expected = min(limit + urgency * (most - limit), DEFAULT_GAINS[TrackingGain.SPEED] * faster)
     brake = track(speed=SPEED + faster, plan=plan).brake
     assert brake == pytest.approx(expected * NUMBERS.masses[3] / NUMBERS.brake_force, rel=1e-6)

@@ -126,6 +126,7 @@ class TrackedCar(NamedTuple):
         half_tracks: m, front and rear.
         driven: whether an axle is driven, front and rear.
         brake_force: N, of all brakes.
+        urgent_braking: m/s^2, wanted of a car that is far too fast; the slips of its wheels limit it.
         radius: m, of the driven wheels.
         ratios: (gears + 1,) engine speed over wheel speed.
         efficiency: of the drivetrain.
@@ -147,6 +148,7 @@ class TrackedCar(NamedTuple):
     half_tracks: tuple[float, float]
     driven: tuple[bool, bool]
     brake_force: float
+    urgent_braking: float
     radius: float
     ratios: Array
     efficiency: float
@@ -218,6 +220,7 @@ def tracked_car(car: CarParams) -> TrackedCar:
         half_tracks=(0.5 * body.track_front, 0.5 * body.track_rear),
         driven=(share > 0.0, share < 1.0),
         brake_force=car.full_brake_force,
+        urgent_braking=car.full_brake_force / car.effective_mass(0),
         radius=car.driven_radius,
         ratios=np.array([car.gearbox.overall_ratio(gear) for gear in gears]),
         efficiency=car.gearbox.efficiency,
@@ -417,7 +420,7 @@ def track_line(
     opened = _plan_at(plan, ahead, PlanColumn.ENGINE_LIMITED) * min(max(2.0 + error / OPEN_THROTTLE_SPEED, 0.0), 1.0)
     wanted += opened * max(most - wanted, 0.0)
     planned = _plan_at(plan, s, PlanColumn.BRAKE_LIMIT)
-    least = -brake_kept * (planned + urgency * max(car.brake_force / car.masses[0] - planned, 0.0))
+    least = -brake_kept * (planned + urgency * max(car.urgent_braking - planned, 0.0))
     acceleration = most if error > gains[TrackingGain.FULL_PEDAL_ERROR] else min(max(wanted, least), most)
     gear = min(max(motion.gear, 1), len(car.masses) - 1)
     # Part of a steered wheel's cornering force points backwards.
