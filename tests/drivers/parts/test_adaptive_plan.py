@@ -91,6 +91,15 @@ def test_wheels_braked_as_far_as_the_law_lets_them_slip_leave_no_margin(course, 
     assert bool(plan.learning.factors.max() > 1.0) == raised
 
 
+@pytest.mark.parametrize(("forward", "slip", "raised"), [(2.0, 0.7, True), (2.0, 0.82, False), (0.0, 0.82, True)])
+def test_where_the_law_gives_brakes_up_for_side_force_no_braking_is_later(course, forward, slip, raised):
+    plan = AdaptivePlan(course, 1.0, limits=PEAK_LIMITS)
+    for s in np.arange(1.0, course.line.length, 2.0):
+        plan.adapt(float(s), forward * BRAKING, 10.0 * DT, GripUse(0.97, slip, slip), ON_PLAN)
+    plan.adapt(1.0, 0.0, DT, GripUse(0.2, 0.1, 0.1), ON_PLAN)
+    assert bool(np.median(plan.learning.factors) > 1.0) is raised
+
+
 @pytest.mark.parametrize(("fast", "raised"), [(0.9 * FAST_LIMIT, True), (1.1 * FAST_LIMIT, False)])
 def test_a_car_that_brakes_less_than_planned_has_no_margin(course, fast, raised):
     plan = AdaptivePlan(course, 1.0)

@@ -44,6 +44,7 @@ from trailbrake.units import G
 REPLAN_DISTANCE = 40.0  # m after which the part ahead is planned anew
 REPLAN_FALL = 0.01  # share by which the grip falls before it is planned anew at once
 BRAKING = -3.0  # m/s^2, below which a car counts as braked
+BRAKED_ANGLE_SLIP = 0.8  # slip angle over that of the peak, from which the law gives brakes up for side force
 # Of the slip of braked wheels over the one aimed at, for what they have left: without anti-lock brakes the mean of an
 # axle hides the wheel that locks first.
 BRAKED_EXPONENT, LOCKING_EXPONENT = 1.0, 0.6
@@ -231,7 +232,10 @@ class AdaptivePlan:
         braked = max(estimate.combined_slip, min(locking, MOST_LOCKING)) if forward < BRAKING else 0.0
         self._braked_slip += min(dt / BRAKING_TIME, 1.0) * (braked - self._braked_slip)
         braked_share = self._braked_slip * self._braked_target / self._target_slip
-        slip = max(estimate.slip, self._target_slip * braked_share**self._braked_exponent)
+        angle_slip = estimate.slip
+        if forward < BRAKING:
+            angle_slip *= max(self._target_slip / BRAKED_ANGLE_SLIP, 1.0)
+        slip = max(angle_slip, self._target_slip * braked_share**self._braked_exponent)
         if forward < BRAKING and off.fast > FAST_LIMIT:  # the brakes do not do what is planned, whatever the slip says
             slip = max(slip, self._target_slip)
         understeers = float(off.steer_cut > LEAST_STEER_CUT)
