@@ -14,6 +14,7 @@ from trailbrake.planning.lap_learning import (
     MOST_PROVEN,
     OFF_ROAD_STEP,
     PEAK_LIMITS,
+    PLANNED_USE,
     STATION,
     Evidence,
     LapLearning,
@@ -23,7 +24,7 @@ from trailbrake.planning.lap_learning import (
     find_sure_room,
     rate_fault,
 )
-from trailbrake.planning.section_trials import TRUST_SHRINKAGE
+from trailbrake.planning.section_trials import SURE_STEP, TRUST_SHRINKAGE
 
 LENGTH = 1000.0
 LIMITS = CAUTIOUS_LIMITS
@@ -202,6 +203,23 @@ def pass_line(learning, *, pace, slip, late=0.0, length=LENGTH):
         here = 1.0 + late if 400.0 <= s < 600.0 else 1.0
         learning.observe(s, LapSample(1.0, learning.usable_grip(s, 1.0), 0.95, slip, 0.0, 1.0, here * dt))
     learning.observe(1.0, LapSample(1.0, 1.0, 0.0, 0.0, 0.0, 1.0, dt))
+
+
+def lap_at(learning, slip, use=PLANNED_USE):
+    for s in np.arange(1.0, LENGTH, 2.0):
+        learning.observe(s, LapSample(1.0, learning.usable_grip(s, 1.0), use, slip, 0.0, 1.0, 0.05))
+    learning.observe(1.0, LapSample(1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.05))
+
+
+@pytest.mark.parametrize(("use", "vouched"), [(PLANNED_USE, 1.0), (0.95 * PLANNED_USE, 0.95), (0.8 * PLANNED_USE, 0.0)])
+def test_a_plan_is_raised_by_what_tyres_leave_beyond_the_grip_that_was_used(use, vouched):
+    """A car that the engine holds below its plan slips little, and has not shown that it can hold the plan."""
+    learning, slip = LapLearning(LENGTH, closed=True, limits=PEAK_LIMITS), 0.65
+    lap_at(learning, slip)  # from rest
+    before = learning.factors.copy()
+    lap_at(learning, slip, use)
+    room = max(find_sure_room(PEAK_LIMITS.target_slip - slip) - (1.0 - vouched), 0.0)
+    assert learning.factors / before == pytest.approx(1.0 + room + SURE_STEP)
 
 
 def test_a_place_that_gets_slower_by_learning_gets_its_best_plan_back_and_smaller_steps():

@@ -9,6 +9,7 @@ from trailbrake.planning.section_trials import (
     PROMINENCE,
     SAME_GRIP,
     SEVERE_FAULT,
+    SURE_STEP,
     TRUST_GROWTH,
     TRUST_SHRINKAGE,
     SectionLap,
@@ -20,11 +21,13 @@ COUNT = 30
 STARTS = (0, 10, 20)
 
 
-def lap_of(plan, cost, *, step=0.04, usable=1.0, fault=-0.02):
+def lap_of(plan, cost, *, step=0.04, usable=1.0, fault=-0.02, room=1.0):
     """A lap whose three sections cost so many s a station."""
     costs = np.repeat(np.broadcast_to(cost, 3), 10).astype(float)
     faults = np.repeat(np.broadcast_to(fault, 3), 10).astype(float)
-    return SectionLap(np.asarray(plan), np.full(COUNT, step), costs, np.full(COUNT, usable), faults)
+    return SectionLap(
+        np.asarray(plan), np.full(COUNT, step), costs, np.full(COUNT, usable), faults, np.full(COUNT, room)
+    )
 
 
 def trials():
@@ -33,6 +36,16 @@ def trials():
 
 def test_the_first_lap_is_the_best_so_far_and_its_whole_step_is_tried():
     assert trials().judge(lap_of(np.ones(COUNT), 1.0)) == pytest.approx(1.04)
+
+
+@pytest.mark.parametrize("room", [0.0, 0.02, 0.2])
+def test_a_step_that_pays_is_never_doubled_beyond_what_the_tyres_vouch_for(room):
+    """Plans rose by 24 % in a lap, to where no tyre holds: clean laps were followed by one beside the road."""
+    made = trials()
+    tried = made.judge(lap_of(np.ones(COUNT), 1.0, step=0.06, room=room))
+    following = made.judge(lap_of(tried, 0.99, step=0.06, room=room))
+    assert tried == pytest.approx(1.0 + min(0.06, room + SURE_STEP))
+    assert following / tried == pytest.approx(1.0 + min(TRUST_GROWTH * 0.06, room + SURE_STEP))
 
 
 def test_a_slower_section_gets_its_best_plan_back_with_a_smaller_step_and_others_go_on():

@@ -41,6 +41,7 @@ COSTLY_FAULT = 0.015  # from which a fault costs: so many s more for each s of t
 FALLING_GRIP = 0.05  # by which the estimated grip falls in a lap that raises no plan
 FALLEN_RESERVE = 0.04  # of the grip, kept in a lap with clearly less than the lap before: its places show it one by one
 FALLEN_RANGE = 0.07  # of the fall beyond the tolerance, from which all of that is kept
+PLANNED_USE = 0.95  # of the planned grip, that a car which holds its plan uses
 LEAST_USE = 0.7  # of the planned grip, below which a station says nothing
 LEAST_SHOWN = 0.1  # s of samples at a station, from which they say how much capacity there is
 BEHIND, AHEAD = 1, 5  # stations whose faults count for a station: what is wrong ahead was too fast here
@@ -181,6 +182,7 @@ class LapLearning:
         self._passed = np.zeros((2, count))  # of the present lap: s, and m
         self._fault = np.full(count, -np.inf)  # by how much the present lap's grip was too high, a share of it
         self._grip = np.ones(count)  # the grip, as `usable_grip` returns it, with which that was driven
+        self._used = np.ones(count)  # the share of the plan that was used with it, at most 1
         self._driven = np.ones(count)  # the same at the present lap's last sample at a station, ...
         self._tells = np.zeros(count, bool)  # ... and whether the lap says something there
         self._estimates = np.ones(count)  # of the grip at the present lap's last sample at a station, ...
@@ -219,6 +221,7 @@ class LapLearning:
             wrong = SLIP_GAIN * (slip - target) + fault
             if wrong > self._fault[station]:
                 self._fault[station], self._grip[station] = wrong, driven
+                self._used[station] = min(use / PLANNED_USE, 1.0)
         return ended
 
     def usable_grip(self, s: float, grip: float) -> float:
@@ -288,7 +291,7 @@ class LapLearning:
         self.factors = np.clip(
             self._accept_step(change, next_grip, fallen=fallen), LEAST_FACTOR, self._limits.most_factor
         )
-        self._fault[:], self._grip[:] = -np.inf, 1.0
+        self._fault[:], self._grip[:], self._used[:] = -np.inf, 1.0, 1.0
         self._tells[:] = False
         self.last_estimates = self._estimates.copy()
         if not (follows_estimate or (fallen and self.laps)):  # a falling estimate is behind what places show
@@ -313,7 +316,10 @@ class LapLearning:
         cost *= 1.0 + np.maximum(self._fault - COSTLY_FAULT, 0.0)
         plan = self.factors * self._driven
         wanted = self.factors * (1.0 + step) * next_grip / plan - 1.0
-        lap = SectionLap(plan, wanted, cost, self._driven.copy(), self._fault.copy())
+        margin = np.maximum(PEAK_LIMITS.target_slip - self._limits.target_slip - self._fault / SLIP_GAIN, 0.0)
+        room = find_sure_room(margin) + self._used - 1.0
+        room = np.maximum(self._spread(room, self._limits.raise_ahead), 0.0)
+        lap = SectionLap(plan, wanted, cost, self._driven.copy(), self._fault.copy(), room)
         following = self.trials.judge(lap)
         self.best_factors = self.trials.restore(following) / next_grip
         return following / next_grip

@@ -19,6 +19,7 @@ EQUAL_COST = 5e-4  # share by which the same plan may cost more in another lap
 BACK_OFF = 0.01  # share of its best plan that a section gives up for good where a step went wrong
 TRUST_GROWTH, TRUST_SHRINKAGE = 2.0, 0.3  # of the share of a step that is taken, after one that paid or did not
 MOST_TRUST = 2.0  # where steps have paid, and evidence still asks for the next: they were too small
+SURE_STEP = 0.015  # share of a plan, tried beyond what its tyres vouch for
 SAME_GRIP = 0.98  # of the usable grip of the best lap, below which a lap says nothing of its plan
 SAME_PLAN = 0.01  # share above the best plan, up to which what goes wrong is the road's change, not the step's
 SEVERE_FAULT = 0.03  # share by which a plan was too fast, from which it has gone wrong
@@ -33,6 +34,7 @@ class SectionLap(NamedTuple):
         cost: (n,) s, NaN where it was not measured.
         usable: (n,) share of the grip that the estimate allowed.
         fault: (n,) share by which the plan was too fast; negative: it had margin.
+        room: (n,) share by which its tyres vouch for more, whatever laps before have gained.
     """
 
     plan: Array
@@ -40,6 +42,7 @@ class SectionLap(NamedTuple):
     cost: Array
     usable: Array
     fault: Array
+    room: Array
 
 
 class SectionTrials:
@@ -132,7 +135,9 @@ class SectionTrials:
                     old[section] = new[section]
             if np.isfinite(self._best[k]):
                 step = kept.step[section]
-                tried = kept.plan[section] * (1.0 + np.where(step > 0.0, trust, min(trust, 1.0)) * step)
+                raised = np.where(step > 0.0, trust, min(trust, 1.0)) * step
+                raised = np.minimum(raised, kept.room[section] + SURE_STEP)
+                tried = kept.plan[section] * (1.0 + raised)
                 following[section] = np.minimum(tried, most)
         return following
 
