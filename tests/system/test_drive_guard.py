@@ -1,5 +1,6 @@
 """When the guard counts a process as hanging; and the guard itself, with a process that hangs and one that dies."""
 
+import gc
 import signal
 import struct
 import subprocess
@@ -9,6 +10,7 @@ import textwrap
 import pytest
 from helpers.waiting import HANG, let_pass, wait_for
 
+from trailbrake.system import processes
 from trailbrake.system.drive_guard import (
     BEATING_POLL_S,
     BRAKE_S,
@@ -170,3 +172,14 @@ def test_a_guard_leaves_nothing_behind():
     guard.close()
     assert process.returncode == 0
     assert not file.exists()
+
+
+@POSIX
+@pytest.mark.slow
+def test_a_guard_that_has_to_brake_is_left_without_a_warning():
+    guard = DriveGuard([])
+    pid = guard.pid
+    guard.close(is_safe=False)
+    del guard
+    gc.collect()  # a handle that is dropped would be a ResourceWarning, which is an error here
+    wait_for(lambda: pid not in [each.pid for each in processes._left_running if each.poll() is None])

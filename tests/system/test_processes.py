@@ -1,6 +1,7 @@
 """Processes of ours end with all that they have started."""
 
 import contextlib
+import gc
 import os
 import subprocess
 import sys
@@ -9,8 +10,10 @@ import threading
 import pytest
 from helpers.waiting import HANG, wait_for
 
+from trailbrake.system import processes
 from trailbrake.system.processes import (
     end_process_group,
+    leave_running,
     process_group_options,
     wait_for_threads,
 )
@@ -54,6 +57,22 @@ def test_a_process_may_have_time_to_end_by_itself():
     process = subprocess.Popen([sys.executable, "-c", "raise SystemExit(3)"], **process_group_options())
     end_process_group(process, patience_s=60.0)
     assert process.returncode == 3
+
+
+@pytest.mark.slow
+def test_a_process_that_is_left_is_kept_until_it_ends_and_then_reaped():
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    pid, stdin = process.pid, process.stdin
+    leave_running(process)
+    del process
+    gc.collect()  # a handle that is dropped would be a ResourceWarning, which is an error here
+    assert is_alive(pid)
+    stdin.close()
+    wait_for(lambda: not is_alive(pid))
+    leave_running(subprocess.Popen([sys.executable, "-c", "pass"]))
+    with pytest.raises(ChildProcessError):
+        os.waitpid(pid, 0)
+    wait_for(lambda: all(each.poll() is not None for each in processes._left_running))
 
 
 def test_threads_that_keep_the_process_alive_are_named():

@@ -102,7 +102,11 @@ class DriveGuard:
         if self._process is not None and self._process.stdin is not None:
             with contextlib.suppress(OSError):  # closed by the driver's code
                 self._process.stdin.close()
-            if not is_safe:
+            if not is_safe:  # it goes on until the car is braked
+                from trailbrake.system.processes import leave_running  # not for the program of that process
+
+                leave_running(self._process)
+                self._page.close()
                 return
             try:
                 self._process.wait(2.0)

@@ -12,12 +12,22 @@ from typing import Any, NoReturn
 
 from trailbrake.system.confinement import kill_descendants
 
+_left_running: "list[subprocess.Popen[Any]]" = []
+
 
 def process_group_options() -> dict[str, Any]:
     """Return the arguments of Popen that give the process a group of its own: Ctrl-C is ours to handle."""
     if sys.platform == "win32":
         return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
     return {"start_new_session": True}
+
+
+def leave_running(process: "subprocess.Popen[Any]") -> None:
+    """Keep the handle of a process that outlives our interest in it until it has ended, and reap those that have.
+
+    A handle that is dropped before makes Python warn, and leaves a zombie.
+    """
+    _left_running[:] = [each for each in [*_left_running, process] if each.poll() is None]
 
 
 def end_forked_copy(pid: int, driver: object) -> None:

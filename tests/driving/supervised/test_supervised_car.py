@@ -1,9 +1,13 @@
+import gc
 import math
 import socket
+import subprocess
+import sys
 from contextlib import contextmanager
 
 import pytest
 from helpers.fakes import FakeCar
+from helpers.waiting import wait_for
 
 from trailbrake.driving.session.connection import Connection
 from trailbrake.driving.session.drive_setup import make_setup
@@ -26,6 +30,7 @@ from trailbrake.errors import SimulatorError, TrailbrakeError, UsageError
 from trailbrake.roles import LinkCounters
 from trailbrake.sims import registry
 from trailbrake.state import CarState, Controls, SimCommand
+from trailbrake.system import processes
 
 OPENED = CarOpened(frozenset({"steer", "pause"}), 0.005, (), 2)
 
@@ -243,6 +248,27 @@ def test_leaving_says_how_and_waits_for_the_end(keeper, car, monkeypatch):
     keeper.send_states(1.0)  # nobody needs it any more
     car.leave(brakes=False)
     assert keeper.channel.receive(0.0) == encode_message(LeaveCar(False))
+
+
+def test_a_keeper_that_still_stops_the_car_is_left_without_a_warning(monkeypatch):
+    ours, theirs = socket.socketpair()
+    process = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
+    stdin = process.stdin
+    started = [(process, MessageChannel(ours))]
+    monkeypatch.setattr(supervised_car, "start_keeper", started.pop)
+    monkeypatch.setattr(supervised_car, "END_LIMIT_S", 0.0)
+    keeper = MessageChannel(theirs)
+    keeper.send(encode_message(CarProblem("SimulatorError", ("no car", "", "", "", ""))))
+    del process
+    with (
+        pytest.raises(SimulatorError, match="no car"),
+        keep_car_elsewhere(DriveSpec(site=LiveSite()), brakes_at_end=True),
+    ):
+        pass
+    keeper.close()
+    gc.collect()  # a handle that is dropped would be a ResourceWarning, which is an error here
+    stdin.close()
+    wait_for(lambda: all(each.poll() is not None for each in processes._left_running))
 
 
 def test_a_process_that_cannot_be_started_is_an_error(monkeypatch):

@@ -42,7 +42,7 @@ from trailbrake.errors import SimulatorError, TrailbrakeError, WireError
 from trailbrake.json_types import JsonObject
 from trailbrake.roles import CustomChannels, LinkCounters, Plant
 from trailbrake.state import CarState, Controls, SimCommand
-from trailbrake.system.processes import process_group_options
+from trailbrake.system.processes import leave_running, process_group_options
 from trailbrake.system.signals import CHILD_VARIABLE
 
 _POLL_S = 1.0  # s between looks at signals while nothing comes (Windows)
@@ -329,8 +329,10 @@ def keep_car_elsewhere(spec: DriveSpec, *, brakes_at_end: bool) -> Iterator[Kept
             car.leave(brakes=brakes_at_end)
     finally:
         channel.close()
-        with suppress(subprocess.TimeoutExpired):  # it goes on until the car stands
+        try:
             process.wait(END_LIMIT_S)
+        except subprocess.TimeoutExpired:  # it goes on until the car stands
+            leave_running(process)
 
 
 def start_keeper() -> tuple["subprocess.Popen[bytes]", MessageChannel]:
