@@ -110,13 +110,10 @@ class SniffTool(Generic[Options]):
 
 @dataclass(frozen=True)
 class ProbeTool(Generic[Options]):
-    """`probe NAME`: `run(options, say, answer)` measures the wire and returns what it measured.
-
-    The options have `driver`, `track` and `car`; `answer` calls that driver with a state, None where it is "".
-    """
+    """`probe NAME`: `run(options, say)` measures the wire and returns what it measured."""
 
     options: type[Options]
-    run: "Callable[[Options, Say, Callable[[CarState], object] | None], dict[str, Any]]"
+    run: Callable[[Options, Say], dict[str, Any]]
 
 
 @dataclass(frozen=True)

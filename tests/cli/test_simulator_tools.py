@@ -3,7 +3,6 @@ import getpass
 import io
 import json
 import socket
-import types
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -57,8 +56,8 @@ def test_setup_says_each_line_as_it_is_done(capsys):
 
 
 def test_probe_prints_its_figures(capsys):
-    tool = ProbeTool(object, lambda options, say, answer: say("measuring") or {"round trip us": 12.3456789})
-    assert simulator_tools.print_probe(find("beamng"), tool, types.SimpleNamespace(driver=""), json=False) == 0
+    tool = ProbeTool(object, lambda options, say: say("measuring") or {"round trip us": 12.3456789})
+    assert simulator_tools.print_probe(tool, None, json=False) == 0
     captured = capsys.readouterr()
     assert "12.3457" in captured.out
     assert captured.err == "measuring\n"

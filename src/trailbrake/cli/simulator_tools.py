@@ -150,14 +150,9 @@ def print_setup(tool: "SetupTool[Any]", options: object, *, json: bool) -> int:
     return 0
 
 
-def print_probe(simulator: AnySimulator, tool: "ProbeTool[Any]", options: Any, *, json: bool) -> int:
+def print_probe(tool: "ProbeTool[Any]", options: Any, *, json: bool) -> int:
     """Print what was measured."""
-    answer = None
-    if options.driver:
-        from trailbrake.driving.simulator_check import load_probe_driver
-
-        answer = load_probe_driver(simulator, options.driver, options.track, options.car)
-    result = tool.run(options, lambda text: print(text, file=sys.stderr, flush=True), answer)
+    result = tool.run(options, print_notice)
     if json:
         print_json(result)
     else:
@@ -257,7 +252,7 @@ _TOOL_VERBS = {
     ),
     "probe": _ToolVerb(
         "Measure a live wire's timing.",
-        lambda simulator, tool, options, json: print_probe(simulator, tool, options, json=json),
+        lambda simulator, tool, options, json: print_probe(tool, options, json=json),
     ),
 }
 

@@ -1,7 +1,7 @@
 """`probe beamng`: measures the round trip of a message, and proposes simulinkTime and pingTime.
 
-The probe answers every message with the brake on. It can call a driver for every state, to measure its computing time;
-the driver's controls are not used. The computing time of an external controller is an option.
+The probe answers every message with the brake on. The computing time of the controller is an option: that of a driver
+is `loop` in the summary of a drive.
 
 A simulator that keeps its own pace sends at that pace, whenever answers arrive. So in the second half of the time each
 answer is held back until the simulator has used up its window and waits: what comes then has waited for the answer.
@@ -11,7 +11,6 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from trailbrake.errors import UsageError
 from trailbrake.histogram import DurationHistogram
@@ -19,7 +18,7 @@ from trailbrake.sims.beamng import spec
 from trailbrake.sims.beamng.link import Link
 from trailbrake.sims.beamng.timing import PHYSICS_STEP, compute_timing, expected_speed
 from trailbrake.simulator_tools import ProbeTool
-from trailbrake.state import CarState, Controls
+from trailbrake.state import Controls
 
 MARGIN = 1.2  # proposed period over the computing time
 _QUIET_PERIODS, _QUIET_S = 3.0, 0.005  # without a message after which the simulator waits: periods, and s besides
@@ -32,10 +31,7 @@ class ProbeOptions(spec.LiveOptions):
 
     Attributes:
         seconds: how long to measure.
-        compute: s that an external controller computes for a message.
-        driver: whose computing time to measure, as `drive --driver`.
-        track: that driver's track.
-        car: that driver's car.
+        compute: s that the controller computes for a message: `loop` of `drive --json`.
         listen: our HOST:PORT, for states.
         peer: the simulator's HOST:PORT, for commands.
         reply_id: id of an answer.
@@ -52,9 +48,6 @@ class ProbeOptions(spec.LiveOptions):
 
     seconds: float = 5.0
     compute: float = 0.0
-    driver: str = ""
-    track: str = "hartmoor"
-    car: str = "gt3"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -66,21 +59,19 @@ class ProbeOptions(spec.LiveOptions):
 def run(
     options: ProbeOptions,
     say: Callable[[str], None],
-    answer: Callable[[CarState], object] | None = None,
     clock: Callable[[], float] = time.perf_counter,
-) -> dict[str, Any]:
+) -> dict[str, float]:
     """Measure, and return the measured times and the proposed settings by name.
 
     Args:
         options: addresses and duration.
         say: receives lines for the user.
-        answer: calls the driver of the options with a state; None = no driver.
         clock: returns the time, s.
 
     Raises:
         SimulatorError: no message arrives from the simulator.
     """
-    trips, work = DurationHistogram(), DurationHistogram()
+    trips, exchanges = DurationHistogram(), 0
 
     def idle() -> float:
         time.sleep(_POLL_S)
@@ -97,14 +88,10 @@ def run(
                 link.wait(options.seconds)
                 now = clock()
                 continue
-            received_at = clock()
-            state = link.read(received_at)
-            if answer is not None:
-                answer(state)
+            state = link.read(clock())
             link.write(Controls(brake=1.0))
             now = clock()
-            if first is not None:  # a driver may compile kernels in its first call
-                work.add_duration(now - received_at)
+            exchanges += 1
             first, last = first or state, state
         paced_s = now - began
         quiet = _QUIET_PERIODS * options.timing.message_period + _QUIET_S
@@ -114,7 +101,8 @@ def run(
         link.release()
     finally:
         link.close()
-    return _summarize_measurement(options, trips, work, simulated / paced_s if paced_s > 0.0 else math.nan, say)
+    pace = simulated / paced_s if paced_s > 0.0 else math.nan
+    return {"exchanges": exchanges, **_summarize_measurement(options, trips, pace, say)}
 
 
 def _measure_round_trip(link: Link, trips: DurationHistogram, clock: Callable[[], float], quiet: float) -> float:
@@ -144,50 +132,32 @@ def _measure_round_trip(link: Link, trips: DurationHistogram, clock: Callable[[]
 
 
 def _summarize_measurement(
-    options: ProbeOptions, trips: DurationHistogram, work: DurationHistogram, speed: float, say: Callable[[str], None]
-) -> dict[str, Any]:
+    options: ProbeOptions, trips: DurationHistogram, pace: float, say: Callable[[str], None]
+) -> dict[str, float]:
     """Return the measured times and the proposed settings; warn if the controller is too slow for the period."""
-    compute, mean, worst = (options.compute + s for s in (work.percentile(0.99), work.mean, work.longest))
-    network, typical = trips.percentile(0.99), trips.percentile(0.5)
-    measured = math.isfinite(compute + network)
-
-    def expect_speed(seconds: float) -> float:
-        return expected_speed(options.timing, network + seconds, seconds)
-
-    def propose_period(seconds: float) -> float:
-        return min(math.ceil(MARGIN * seconds / PHYSICS_STEP) * PHYSICS_STEP, spec.LONGEST_PERIOD)
-
-    period = propose_period(compute) if measured else math.nan
-    ping = network
-    if measured and expected_speed(compute_timing(period, ping), network + compute, compute) < 1.0:
-        ping += compute  # an answer takes both times: more messages must be allowed without an answer
-    if compute > options.timing.message_period:
-        present = options.timing.message_period
+    compute, network, present = options.compute, trips.percentile(0.99), options.timing.message_period
+    period = min(max(math.ceil(MARGIN * compute / PHYSICS_STEP), 1) * PHYSICS_STEP, spec.LONGEST_PERIOD)
+    ping, expected = network, math.nan
+    if math.isfinite(network):
+        if expected_speed(compute_timing(period, ping), network + compute, compute) < 1.0:
+            ping += compute  # an answer takes both times: more messages must be allowed without an answer
+        expected = expected_speed(compute_timing(period, ping), network + compute, compute)
+    if compute > present:
         say(
             f"the controller computes {compute * 1e3:.3g} ms for a period of {present * 1e3:g} ms: the "
             f"simulator will be slower than real time; set simulinkTime to {period:g} or more"
         )
     return {
-        "exchanges": work.count + 1 if work.count else 0,
-        "round_trip_p50_us": typical * 1e6,
+        "round_trip_p50_us": trips.percentile(0.5) * 1e6,
         "round_trip_p99_us": network * 1e6,
         "round_trip_p999_us": trips.percentile(0.999) * 1e6,
-        "compute_mean_us": mean * 1e6,
-        "compute_p99_us": compute * 1e6,
-        "compute_worst_us": worst * 1e6,
-        "sim_over_real": speed,
-        "period_s": options.timing.message_period,
+        "sim_over_real": pace,
+        "period_s": present,
         "unanswered": options.timing.unanswered,
-        "expected_sim_over_real": expect_speed(compute),
-        "expected_by_mean_sim_over_real": expect_speed(mean),
-        "expected_by_worst_sim_over_real": expect_speed(worst),
+        "expected_sim_over_real": expected_speed(options.timing, network + compute, compute),
         "proposed_simulink_time_s": period,
-        "proposed_by_mean_s": propose_period(mean) if measured else math.nan,
-        "proposed_by_worst_s": propose_period(worst) if measured else math.nan,
         "proposed_ping_time_s": ping,
-        "proposed_expected_sim_over_real": (
-            expected_speed(compute_timing(period, ping), network + compute, compute) if measured else math.nan
-        ),
+        "proposed_expected_sim_over_real": expected,
     }
 
 
