@@ -20,18 +20,15 @@ from trailbrake.findings import Finding
 from trailbrake.sims.beamng import spec
 from trailbrake.sims.beamng.codec import (
     DOUBLE,
-    NO_CHANGE_COMMAND,
     STATE_SIZE,
     STATE_SUBSET_FIELDS,
     StateMessage,
     decode_state,
-    encode_command,
 )
 from trailbrake.sims.beamng.signal_contract import load_contract
-from trailbrake.sims.beamng.signal_format import SignalListFormat
+from trailbrake.sims.beamng.signal_format import SignalListFormat, encode_idle_answer
 from trailbrake.sims.beamng.timing import PHYSICS_STEP, CouplingTiming, expected_speed
 from trailbrake.simulator_tools import DoctorTool
-from trailbrake.state import Controls
 from trailbrake.transport.udp import Address, UdpSocket, parse_address
 
 LISTEN_S = 1.25 * spec.BLOCK_TIMEOUT  # s to listen without an answer: a waiting game sends once per time-out
@@ -331,18 +328,11 @@ def _collect_answered(
         if got is not None and len(got[0]) == size:
             # One more than the message's own id: higher than any answer before it, in either way of counting.
             last = max(last, MESSAGE_ID.unpack_from(got[0])[0])
-            udp.send(_encode_answer(last + 1.0, layout), peer)
+            udp.send(encode_idle_answer(last + 1.0, layout), peer)
         got = udp.receive() if udp.wait_readable(left) else None
         if got is not None:
             arrivals.append(ReceivedDatagram(time.perf_counter(), *got))
     return arrivals
-
-
-def _encode_answer(reply_id: float, layout: SignalListFormat | None) -> bytes:
-    """Return an answer that changes no control; for a contract one that holds the brake."""
-    if layout is None:
-        return encode_command(NO_CHANGE_COMMAND._replace(message_id=reply_id))
-    return layout.encode_controls(Controls(brake=1.0), reply_id, ())
 
 
 def _is_port_free(peer: Address) -> bool | None:

@@ -14,6 +14,7 @@ from trailbrake.cars.params import CarParams
 from trailbrake.sims.beamng import convert, signals
 from trailbrake.sims.beamng.codec import (
     DOUBLE,
+    NO_CHANGE_COMMAND,
     NO_CUSTOM,
     STATE_SUBSET_FIELDS,
     CommandMessage,
@@ -23,6 +24,7 @@ from trailbrake.sims.beamng.codec import (
     StateMessage,
     StateSubset,
     decode_state,
+    encode_command,
 )
 from trailbrake.sims.beamng.convert import LatchedCommand
 from trailbrake.sims.beamng.signal_contract import SignalContract
@@ -325,3 +327,10 @@ def _field_values(state: CarState, name: str) -> list[float]:
     owners: Sequence[Any] = state.wheels if path[0] == "wheels" else [state]
     values = [getattr(owner, path[-1]) for owner in owners]
     return [NAN if value is None else value for value in values]
+
+
+def encode_idle_answer(reply_id: float, layout: SignalListFormat | None) -> bytes:
+    """Return an answer of generation 1 that changes no control; for the `layout` of a contract it holds the brake."""
+    if layout is None:
+        return encode_command(NO_CHANGE_COMMAND._replace(message_id=reply_id))
+    return layout.encode_controls(Controls(brake=1.0), reply_id, ())

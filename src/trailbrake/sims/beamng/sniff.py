@@ -14,11 +14,10 @@ from typing import Any
 from trailbrake.errors import WireError
 from trailbrake.findings import WireField
 from trailbrake.sims.beamng import spec
-from trailbrake.sims.beamng.codec import NO_CHANGE_COMMAND, Doubles, StateMessage, decode_state, encode_command
+from trailbrake.sims.beamng.codec import Doubles, StateMessage, decode_state
 from trailbrake.sims.beamng.signal_contract import SignalContract, load_contract
-from trailbrake.sims.beamng.signal_format import SignalListFormat
+from trailbrake.sims.beamng.signal_format import SignalListFormat, encode_idle_answer
 from trailbrake.simulator_tools import SniffTool
-from trailbrake.state import Controls
 from trailbrake.transport.udp import Address, UdpSocket, parse_address
 
 _POLL_S = 0.05  # s, longest time until the thread notices `close`
@@ -52,45 +51,12 @@ class SniffOptions:
     wait: float = 5.0
 
 
-class _FixedAnswers:
-    """Reads messages of generation 1, and answers without a change of the controls."""
-
-    decode = staticmethod(decode_state)
-
-    def encode_answer(self, reply_id: float) -> bytes:
-        """Return the answer with this id."""
-        return encode_command(NO_CHANGE_COMMAND._replace(message_id=reply_id))
-
-    def list_fields(self, message: StateMessage) -> Iterator[WireField]:
-        """Return the named fields of a message."""
-        return _message_fields(message)
-
-
-class _ContractAnswers:
-    """Reads messages of a contract, and answers with the brake on."""
-
-    def __init__(self, contract: SignalContract) -> None:
-        self._format, self._signals = SignalListFormat(contract), contract.state_signals
-        self.decode = self._format.decode_state
-
-    def encode_answer(self, reply_id: float) -> bytes:
-        """Return the answer with this id."""
-        return self._format.encode_controls(Controls(brake=1.0), reply_id, ())
-
-    def list_fields(self, message: Doubles) -> Iterator[WireField]:
-        """Return the named fields of a message."""
-        yield WireField("wire", "message_id", f"{message[0]:.12g}")
-        for signal, value in zip(self._signals, message[1:], strict=True):
-            _, dash, unit = signal.description.rpartition(" - ")  # as the game's editor writes it
-            yield WireField(signal.group or "signals", signal.name, f"{value:.6g}", unit if dash else "")
-
-
 class _MessageResponder:
     """Answers every message in its own thread: the simulator stands still until it has an answer."""
 
-    def __init__(self, udp: UdpSocket, peer: Address, answers: _FixedAnswers | _ContractAnswers) -> None:
+    def __init__(self, udp: UdpSocket, peer: Address, layout: SignalListFormat | None) -> None:
         self.newest: Any = None
-        self._answers = answers
+        self._layout = layout
         self.messages = self.wrong_size = 0
         self.message_received = threading.Event()
         self._udp, self._peer, self._closed = udp, peer, False
@@ -103,7 +69,7 @@ class _MessageResponder:
             if not self._udp.wait_readable(_POLL_S) or (data := self._udp.receive_data()) is None:
                 continue
             try:
-                message: Any = self._answers.decode(data)
+                message: Any = decode_state(data) if self._layout is None else self._layout.decode_state(data)
             except WireError:
                 self.wrong_size += 1
                 continue
@@ -111,7 +77,7 @@ class _MessageResponder:
             self.newest = message
             # One more than the message's own id: higher than any answer before it, in either way of counting.
             highest = max(highest, message[0])
-            self._udp.send(self._answers.encode_answer(highest + 1.0), self._peer)
+            self._udp.send(encode_idle_answer(highest + 1.0, self._layout), self._peer)
             self.message_received.set()
 
     def close(self) -> None:
@@ -130,9 +96,9 @@ def watch(options: SniffOptions) -> Iterator[Callable[[], list[WireField]]]:
         SimulatorError: the port is in use.
     """
     peer = parse_address(options.peer, where="--peer")
-    answers = _FixedAnswers() if options.contract is None else _ContractAnswers(load_contract(options.contract))
+    contract = None if options.contract is None else load_contract(options.contract)
     udp = UdpSocket(parse_address(options.listen, where="--listen"), where=f"--listen {options.listen}")
-    listener = _MessageResponder(udp, peer, answers)
+    listener = _MessageResponder(udp, peer, None if contract is None else SignalListFormat(contract))
     wait_s, count_before, time_before = options.wait, 0, monotonic()
 
     def read_fields() -> list[WireField]:
@@ -147,13 +113,23 @@ def watch(options: SniffOptions) -> Iterator[Callable[[], list[WireField]]]:
             WireField("wire", "messages per second", f"{rate:.0f}", "1/s"),
             WireField("wire", "of another size", str(listener.wrong_size)),
         ]
-        return wire if listener.newest is None else [*wire, *answers.list_fields(listener.newest)]
+        if listener.newest is None:
+            return wire
+        return [*wire, *(_message_fields(listener.newest) if contract is None else
+                         _signal_fields(contract, listener.newest))]  # fmt: skip
 
     try:
         yield read_fields
     finally:
         listener.close()
         udp.close()
+
+
+def _signal_fields(contract: SignalContract, message: Doubles) -> Iterator[WireField]:
+    yield WireField("wire", "message_id", f"{message[0]:.12g}")
+    for signal, value in zip(contract.state_signals, message[1:], strict=True):
+        _, dash, unit = signal.description.rpartition(" - ")  # as the game's editor writes it
+        yield WireField(signal.group or "signals", signal.name, f"{value:.6g}", unit if dash else "")
 
 
 def _message_fields(message: StateMessage) -> Iterator[WireField]:
