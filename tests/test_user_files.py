@@ -38,7 +38,7 @@ LOADERS = {
     "a.csv": (load_track, load_contract, open_session),
     "fast_lane.ai": (read_fast_lane,),
     "a.mcap": (Recording.open, lambda path: list(_read_lines(path))),
-    "a.forza": (raw.read_columns, raw.read_arrays, lambda path: list(raw.read_raw(path))),
+    "a.forza": (raw.read_arrays, lambda path: list(raw.read_raw(path))),
     "a.npz": (read_policy,),
     "driving_log.csv": (lambda path: list(read_usable_rows(path.parent, SkippedRows())),),
     "a.ini": (read_if_exists,),

@@ -2,6 +2,7 @@
 
 import random
 import struct
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from trailbrake.errors import DataError
 from trailbrake.sims.forza import codec
 from trailbrake.sims.forza.blocks import block_fields
-from trailbrake.sims.forza.raw import MAGIC, RawWriter, is_raw, read_arrays, read_columns, read_raw
+from trailbrake.sims.forza.raw import MAGIC, RawWriter, is_raw, read_arrays, read_raw
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "wire" / "forza"
 
@@ -27,17 +28,6 @@ def write(path, records):
         raw.write(data, at)
     raw.close()
     return path
-
-
-def same_columns(apart, tables):
-    """Whether both are the same to the bit, random NaNs included."""
-    assert apart.keys() == tables.keys()
-    for length, table in tables.items():
-        assert list(apart[length]) == [name for name in table.dtype.names if name != "tail"]
-        for name, column in apart[length].items():
-            assert column.dtype == table.dtype[name]
-            assert column.tobytes() == table[name].tobytes(), name
-    return True
 
 
 def test_the_file_to_the_byte(tmp_path):
@@ -62,15 +52,15 @@ def test_whatever_came_comes_back_and_a_cut_file_gives_what_is_whole(records, da
             size += 10 + len(datagram)
             whole += size <= cut
         assert list(read_raw(path)) == records[:whole]
-        # Any lengths: whatever is of a known one, no crash.
-        assert same_columns(read_columns(path), read_arrays(path))
+        known = [len(datagram) for datagram, _ in records[:whole] if len(datagram) in codec.FORMATS]
+        assert {length: len(table) for length, table in read_arrays(path).items()} == Counter(known)
 
 
 @pytest.mark.parametrize("content", [b"", b"TBFORZA", b"something else entirely"])
 def test_other_files_are_refused(tmp_path, content):
     path = tmp_path / "x"
     path.write_bytes(content)
-    for read in (lambda p: list(read_raw(p)), read_arrays, read_columns):
+    for read in (lambda p: list(read_raw(p)), read_arrays):
         with pytest.raises(DataError, match="not a recording of datagrams"):
             read(path)
 
@@ -86,7 +76,6 @@ def test_arrays_are_what_the_codec_says(tmp_path):
             records.append((rng.randbytes(rng.choice([0, 5, 77])), i))
     path = write(tmp_path / "r.forza", records)
     tables = read_arrays(path)
-    assert same_columns(read_columns(path), tables)
     assert sorted(tables) == [232, 311, 324, 331]
     for length, table in tables.items():
         mine = [(data, at) for data, at in records if len(data) == length]
@@ -103,17 +92,3 @@ def test_arrays_and_datagrams_agree_on_random_bytes(tmp_path):
     records = [(rng.bytes(324), i) for i in range(200)]
     table = read_arrays(write(tmp_path / "r", records))[324]
     assert table.tobytes() == b"".join(struct.pack("<QH", at, 324) + data for data, at in records)
-
-
-@pytest.mark.parametrize("longer", [0, 200_000])
-def test_columns_are_the_tables_taken_apart_wherever_the_pieces_end(tmp_path, longer):
-    rng = np.random.default_rng(3)
-    lengths = [324] * 900 + [232, 324, 65_535 if longer else 0, 311] * 3 + [311] * 1200 + [331] * 2
-    path = write(tmp_path / "r", [(rng.bytes(length), i) for i, length in enumerate(lengths)])
-    assert path.stat().st_size > 600_000
-    apart = read_columns(path)
-    assert sorted(apart) == [232, 311, 324, 331]
-    assert same_columns(apart, read_arrays(path))
-    assert all(column.flags.c_contiguous for columns in apart.values() for column in columns.values())
-    path.write_bytes(path.read_bytes()[:-1])
-    assert len(read_columns(path)[331]["yaw"]) == 1

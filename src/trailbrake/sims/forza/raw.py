@@ -4,7 +4,6 @@ Source: protocol page forza-data-out, section 4.4. After 8 bytes of magic each r
 and the datagram; little-endian. A truncated file is read up to its last complete record.
 """
 
-import os
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +20,6 @@ from trailbrake.user_files import open_user_file, read_user_file
 MAGIC = b"TBFORZA1"
 MAX_BYTES = 16 << 30  # of a file that is read at once: some 200 h of datagrams
 _RECORD_HEADER = struct.Struct("<QH")
-_CHUNK_BYTES = 1 << 18  # bytes that `read_columns` reads at once: they stay in the processor's cache
 _BLOCKS: dict[str, tuple[type, ...]] = {
     "sled": (Sled,),
     "dash": (Sled, Dash),
@@ -66,12 +64,8 @@ def is_raw(path: Path) -> bool:
 def _read_content(path: Path) -> bytes:
     data = read_user_file(path, "recording", MAX_BYTES)
     if not data.startswith(MAGIC):
-        raise _not_a_recording_error(path)
+        raise DataError("not a recording of datagrams", where=str(path), expected=f"{MAGIC!r} at its start")
     return data
-
-
-def _not_a_recording_error(path: Path) -> DataError:
-    return DataError("not a recording of datagrams", where=str(path), expected=f"{MAGIC!r} at its start")
 
 
 def read_raw(path: Path) -> Iterator[tuple[bytes, int]]:
@@ -100,10 +94,10 @@ def record_dtype(length: int) -> np.dtype[Any]:
     return np.dtype(names)
 
 
-def _count_run(data: bytes | bytearray, at: int, end: int, length: int) -> int:
-    """Return how many consecutive records between `at` and `end` have datagrams of `length` bytes."""
+def _count_run(data: bytes, at: int, length: int) -> int:
+    """Return how many consecutive records from `at` on have datagrams of `length` bytes."""
     size = _RECORD_HEADER.size + length
-    most = (end - at) // size
+    most = (len(data) - at) // size
     count, window = 1, 16
     while count < most:
         # While the records have equal length, their length fields have a constant stride. The window doubles, so that
@@ -117,14 +111,15 @@ def _count_run(data: bytes | bytearray, at: int, end: int, length: int) -> int:
     return count
 
 
-def _split_runs(data: bytes | bytearray, at: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """Yield offset, length of the datagrams and count of each run of whole records between `at` and `end`."""
-    while at + _RECORD_HEADER.size <= end:
+def _split_runs(data: bytes) -> Iterator[tuple[int, int, int]]:
+    """Yield offset, length of the datagrams and count of each run of whole records behind the magic."""
+    at = len(MAGIC)
+    while at + _RECORD_HEADER.size <= len(data):
         length = _RECORD_HEADER.unpack_from(data, at)[1]
         size = _RECORD_HEADER.size + length
-        if at + size > end:
+        if at + size > len(data):
             return
-        count = _count_run(data, at, end, length)
+        count = _count_run(data, at, length)
         yield at, length, count
         at += count * size
 
@@ -140,75 +135,7 @@ def read_arrays(path: Path) -> dict[int, NDArray[Any]]:
     """
     data = _read_content(path)
     runs: dict[int, list[NDArray[Any]]] = {}
-    for at, length, count in _split_runs(data, len(MAGIC), len(data)):
+    for at, length, count in _split_runs(data):
         if length in FORMATS:
             runs.setdefault(length, []).append(np.frombuffer(data, record_dtype(length), count, at))
     return {length: parts[0] if len(parts) == 1 else np.concatenate(parts) for length, parts in runs.items()}
-
-
-class _ColumnBuffer:
-    """Collects the columns of at most `capacity` datagrams of one length."""
-
-    def __init__(self, length: int, capacity: int) -> None:
-        kind = record_dtype(length)
-        self._size, self._count = kind.itemsize, 0
-        # Adjacent columns of one type are copied together: (first offset, names, array with a row for each).
-        self._groups: list[tuple[int, list[str], NDArray[Any]]] = []
-        together: list[str] = []
-        for name in kind.names or ():
-            if name == "tail":
-                continue
-            if together and kind[together[0]] == kind[name]:
-                together.append(name)
-                continue
-            together = [name]
-            self._groups.append((kind.fields[name][1], together, np.empty(0)))  # type: ignore[index]
-        self._groups = [
-            (offset, names, np.empty((len(names), capacity), kind[names[0]])) for offset, names, _ in self._groups
-        ]
-
-    def append_records(self, data: bytearray, at: int, count: int) -> None:
-        """Append `count` consecutive records of `data` from offset `at`."""
-        first, self._count = self._count, self._count + count
-        for offset, names, out in self._groups:
-            strides = out.itemsize, self._size
-            out[:, first : self._count] = np.ndarray((len(names), count), out.dtype, data, at + offset, strides)
-
-    def as_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the columns by name."""
-        return {
-            name: row[: self._count] for _, names, out in self._groups for name, row in zip(names, out, strict=True)
-        }
-
-
-def read_columns(path: Path) -> dict[int, dict[str, NDArray[Any]]]:
-    """Return {length of the datagrams: {column: contiguous array}}, without the tail.
-
-    The same data as `read_arrays`, but read in chunks that stay in the processor's cache.
-
-    Raises:
-        DataError: the file is not a raw recording.
-    """
-    found: dict[int, _ColumnBuffer] = {}
-    with (
-        OsErrors("cannot read the recording", where=str(path), kind=DataError),
-        open_user_file(path, "recording") as file,
-    ):
-        # Another program may still write to the file: read only what it holds now.
-        left = os.fstat(file.fileno()).st_size - len(MAGIC)
-        if file.read(len(MAGIC)) != MAGIC:
-            raise _not_a_recording_error(path)
-        data, held = bytearray(_CHUNK_BYTES), 0
-        while got := file.readinto(memoryview(data)[held:left]):
-            used, end = 0, held + got
-            for at, length, count in _split_runs(data, 0, end):
-                size = _RECORD_HEADER.size + length
-                if length in FORMATS:
-                    if length not in found:
-                        found[length] = _ColumnBuffer(length, (left - at) // size)
-                    found[length].append_records(data, at, count)
-                used = at + count * size
-            held = end - used
-            data[:held] = data[used:end]
-            left -= used
-    return {length: columns.as_arrays() for length, columns in found.items()}
