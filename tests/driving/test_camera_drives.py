@@ -9,10 +9,7 @@ from trailbrake.record.driving_log import SkippedRows, read_rows
 from trailbrake.record.recording_reader import Recording
 
 # s of the first lap, from rest; lockstep repeats to the bit, and another library may round a picture otherwise.
-GOLDEN = {
-    ("lane_sign", "A"): 28.35,
-    ("wall_follow", "B"): 31.36,
-}
+GOLDEN = {("lane_sign", "A"): 28.35, ("wall_follow", "B"): 31.36}
 
 
 @pytest.mark.slow

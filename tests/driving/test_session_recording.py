@@ -59,10 +59,7 @@ def test_replayed_over_udp_the_report_is_that_of_the_file(session, tmp_path, mon
     thread = threading.Thread(
         target=lambda: heard.update(
             record_session(
-                find("forza"),
-                RecordOptions(listen=f"127.0.0.1:{port}"),
-                out=tmp_path / "live",
-                say=lines.append,
+                find("forza"), RecordOptions(listen=f"127.0.0.1:{port}"), out=tmp_path / "live", say=lines.append
             )
         )
     )

@@ -10,10 +10,7 @@ import pytest
 
 from trailbrake import kernels
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(kernels.BACKEND != "numba", reason="plain Python kernels"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(kernels.BACKEND != "numba", reason="plain Python kernels")]
 TESTS = str(Path(__file__).resolve().parents[1])
 CASES = ("state", "parts", "scan", "varied", "rivals", "group", "line", "random")
 COMPILED = ("parts", "scan", "varied", "rivals")  # with each kernel

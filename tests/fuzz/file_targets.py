@@ -415,14 +415,7 @@ def read_any_file(path: Path) -> None:
         raise DataError("empty")
 
 
-def _file(
-    name: str,
-    path: str,
-    load: Any,
-    tokens: tuple[bytes, ...],
-    size: int = 4096,
-    cases: int = 60,
-) -> FuzzTarget:
+def _file(name: str, path: str, load: Any, tokens: tuple[bytes, ...], size: int = 4096, cases: int = 60) -> FuzzTarget:
     return FuzzTarget(name, with_file(f"{name}/{path}", load), tokens, size, cases)
 
 
@@ -465,24 +458,11 @@ FILE_TARGETS = [
     _file("lap_channels", "lap_channels.toml", read_channel_names, TOML, 4096),
     _file("driving_log", "driving_log.csv", read_log, (*CSV, b"IMG/a.jpg", b"0,5"), 4096),
     _file("event_lines", "fuzz.events.jsonl", read_event_lines, (*JSON, b"\n"), 4096),
-    FuzzTarget(
-        "policy_arrays",
-        read_policy_arrays,
-        (b"'fortran_order': True", b"<f4", b"|O", *JSON),
-        4096,
-        40,
-    ),
+    FuzzTarget("policy_arrays", read_policy_arrays, (b"'fortran_order': True", b"<f4", b"|O", *JSON), 4096, 40),
     FuzzTarget("report_about", report_about, (*JSON, b"</script>", b"<fuzz>"), 4096, 40),
     FuzzTarget("report_records", report_records, INTEGERS, 20_000, 20),
     FuzzTarget("recording_records", read_recording_records, INTEGERS, 20_000, 40),
-    _file(
-        "policy_file",
-        "fuzz.npz",
-        read_policy,
-        (b"PK\x01\x02", b"PK\x03\x04", b"\x93NUMPY", *INTEGERS),
-        16_000,
-        40,
-    ),
+    _file("policy_file", "fuzz.npz", read_policy, (b"PK\x01\x02", b"PK\x03\x04", b"\x93NUMPY", *INTEGERS), 16_000, 40),
     _file("results_sqlite", "races.sqlite", read_results, INTEGERS, 40_000, 40),
     _file("runs_sqlite", "runs.sqlite", list_indexed_runs, INTEGERS, 40_000, 40),
     _file("run_tags", "fuzz.tags", read_tags, (b"\n", b"\xff"), 4096),

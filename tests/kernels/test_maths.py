@@ -6,14 +6,7 @@ import numpy as np
 import pytest
 
 from trailbrake.kernels import jit
-from trailbrake.kernels.maths import (
-    clamp,
-    cos_turns,
-    sincos,
-    sincos_small,
-    sincos_tiny,
-    wrap_angle,
-)
+from trailbrake.kernels.maths import clamp, cos_turns, sincos, sincos_small, sincos_tiny, wrap_angle
 
 
 @jit

@@ -5,13 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trailbrake.planning.quadratic_program import (
-    Bounds,
-    CyclicMatrix,
-    multiply_cyclic,
-    solve_box_qp,
-    solve_cyclic,
-)
+from trailbrake.planning.quadratic_program import Bounds, CyclicMatrix, multiply_cyclic, solve_box_qp, solve_cyclic
 
 
 def _system(seed: int, n: int) -> tuple[np.ndarray, CyclicMatrix, np.ndarray]:

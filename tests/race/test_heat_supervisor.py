@@ -88,11 +88,7 @@ def test_a_stop_ends_the_heat_and_its_program(tmp_path):
     threading.Timer(1.0, stop.set).start()
     with pytest.raises(KeyboardInterrupt):
         heat_supervisor.supervise_heat(
-            heat(tmp_path, f'{{python}} -c "{HANG}" {{port}}'),
-            tmp_path,
-            tmp_path / "out",
-            False,
-            stop.is_set,
+            heat(tmp_path, f'{{python}} -c "{HANG}" {{port}}'), tmp_path, tmp_path / "out", False, stop.is_set
         )
     assert list((tmp_path / "out").iterdir()) == []
 

@@ -91,10 +91,7 @@ def test_rows_that_cannot_be_used_are_counted_by_reason(folder):
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        (
-            f"{NAME};-12,5;1;0;0,873;33,04;1",
-            (0.3125, 1.0, 0.873, 33.04),
-        ),  # as a table program does
+        (f"{NAME};-12,5;1;0;0,873;33,04;1", (0.3125, 1.0, 0.873, 33.04)),  # as a table program does
         (f'{NAME},"-12,5",1,0,"0,873","33,04",1', (0.3125, 1.0, 0.873, 33.04)),
         (f"{NAME},-12,5,1,0,0,873,33,04,1", (0.3125, 1.0, 0.873, 33.04)),  # as the simulator does
     ],

@@ -11,14 +11,7 @@ import pytest
 from trailbrake.errors import DataError, UsageError
 from trailbrake.record import Recorder
 from trailbrake.record.mcap_scan import MAGIC
-from trailbrake.record.run_index import (
-    FILE_NAME,
-    RunIndex,
-    choose_run,
-    read_tags,
-    resolve_recording,
-    write_tags,
-)
+from trailbrake.record.run_index import FILE_NAME, RunIndex, choose_run, read_tags, resolve_recording, write_tags
 from trailbrake.state import CarState, Controls
 
 

@@ -11,12 +11,7 @@ import pytest
 from helpers.waiting import HANG, wait_for
 
 from trailbrake.system import processes
-from trailbrake.system.processes import (
-    end_process_group,
-    leave_running,
-    process_group_options,
-    wait_for_threads,
-)
+from trailbrake.system.processes import end_process_group, leave_running, process_group_options, wait_for_threads
 
 PARENT = """
 import subprocess, sys

@@ -92,10 +92,7 @@ def test_fragments_are_one_message(listener):
     assert done(channel) == "bye"
 
 
-@pytest.mark.parametrize(
-    ("sent", "code"),
-    [(b"\x00\x01", 1003), ("x" * (MAX_MESSAGE + 1), 1009)],
-)
+@pytest.mark.parametrize(("sent", "code"), [(b"\x00\x01", 1003), ("x" * (MAX_MESSAGE + 1), 1009)])
 def test_what_is_not_accepted_ends_the_channel_with_its_code(listener, sent, code):
     def peer():
         with client(listener) as other, contextlib.suppress(Exception):  # it is hung up on while it still sends

@@ -14,13 +14,7 @@ from trailbrake.analysis.comparison import Comparison, CornerLoss
 from trailbrake.analysis.corner_advice import subtract_shown
 from trailbrake.analysis.corner_figures import CornerFigures
 from trailbrake.analysis.lap_table import format_lap_time
-from trailbrake.analysis.report import (
-    DECIMALS,
-    round_finite,
-    round_numbers,
-    thin_points,
-    write_page,
-)
+from trailbrake.analysis.report import DECIMALS, round_finite, round_numbers, thin_points, write_page
 from trailbrake.arrays import Array
 from trailbrake.errors import UsageError
 from trailbrake.json_types import JsonObject

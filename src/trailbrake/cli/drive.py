@@ -12,14 +12,7 @@ from cyclopts import Parameter
 from trailbrake.analysis.lap_table import format_lap_time
 from trailbrake.car_contacts import CarContact
 from trailbrake.cli.drive_flags import DriveFlags, find_given
-from trailbrake.cli.output import (
-    JsonFlag,
-    answer,
-    format_camera,
-    open_page,
-    print_notice,
-    print_table,
-)
+from trailbrake.cli.output import JsonFlag, answer, format_camera, open_page, print_notice, print_table
 from trailbrake.dashboard.options import PageOptions
 from trailbrake.errors import UsageError
 from trailbrake.simulator import AnySimulator

@@ -151,10 +151,7 @@ def override_spec(spec: DriveSpec, flags: DriveFlags, given: frozenset[str], liv
         laps = [f"race_laps={goal.count}"] if isinstance(goal, Laps) and goal.count else []
         site["conditions"] = (*others, f"grid={flags.grid}", *laps)
     spec = replace_values(
-        spec,
-        goal=goal,
-        site=replace_values(spec.site, **site),
-        keep=replace_values(spec.keep, **keep),
+        spec, goal=goal, site=replace_values(spec.site, **site), keep=replace_values(spec.keep, **keep)
     )
     spec = spec.with_cars(**first) if first else spec
     return replace_values(spec, cars=(spec.first,) * flags.cars) if "cars" in given else spec

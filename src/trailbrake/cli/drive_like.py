@@ -60,10 +60,7 @@ def drive_like(
         contents = contents._replace(sha256=known, line=None if given & OTHER_INPUTS else contents.line)
     if recorded.lacks:
         print_notice(f"trailbrake: {name} does not tell {', '.join(recorded.lacks)}")
-    with (
-        TerminalProgress(f"like {name}", wanted=not json) as show,
-        contextlib.redirect_stdout(sys.stderr),
-    ):
+    with TerminalProgress(f"like {name}", wanted=not json) as show, contextlib.redirect_stdout(sys.stderr):
         summary = drive(spec, contents=contents, listener=show, view=show if show.is_shown else None)
     before = [] if recording is None else [float(lap.time_s) for lap in recording.laps]
     changed = list_differences(write_spec(msgspec.structs.replace(recorded.spec, keep=spec.keep)), summary["spec"])

@@ -31,11 +31,7 @@ from trailbrake.simulator import AnySimulator
 from trailbrake.system.processes import exit_without_threads
 from trailbrake.version import __version__
 
-_DEFAULT_SIM: dict[str, str] = {
-    "learn": LearnOptions.sim,
-    "watch": WatchOptions.sim,
-    "record": "forza",
-}
+_DEFAULT_SIM: dict[str, str] = {"learn": LearnOptions.sim, "watch": WatchOptions.sim, "record": "forza"}
 
 # The verbs as `--help` shows them.
 _GROUPS = {

@@ -243,16 +243,14 @@ _TOOL_VERBS = {
         lambda simulator, tool, options, json: print_diagnosis(tool, options, json=json),
     ),
     "setup": _ToolVerb(
-        "Make a game ready.",
-        lambda simulator, tool, options, json: print_setup(tool, options, json=json),
+        "Make a game ready.", lambda simulator, tool, options, json: print_setup(tool, options, json=json)
     ),
     "sniff": _ToolVerb(
         "Show a live wire as named fields.",
         lambda simulator, tool, options, json: print_wire(simulator, tool, options, json=json),
     ),
     "probe": _ToolVerb(
-        "Measure a live wire's timing.",
-        lambda simulator, tool, options, json: print_probe(tool, options, json=json),
+        "Measure a live wire's timing.", lambda simulator, tool, options, json: print_probe(tool, options, json=json)
     ),
 }
 

@@ -8,13 +8,7 @@ import numpy as np
 
 from trailbrake.dashboard import page_messages
 from trailbrake.dashboard.frame_source import HISTORY_INTERVAL, HISTORY_S, Frame, PageRequest
-from trailbrake.dashboard.lap_follower import (
-    SAMPLE_COLUMNS,
-    LapPace,
-    LapPath,
-    compare_corners,
-    find_corner_spans,
-)
+from trailbrake.dashboard.lap_follower import SAMPLE_COLUMNS, LapPace, LapPath, compare_corners, find_corner_spans
 from trailbrake.dashboard.live_coach import LocatedTarget
 from trailbrake.dashboard.recorded_frames import RecordedFrames, ReplayLap
 from trailbrake.state import DebugLine, OtherCar

@@ -57,9 +57,7 @@ def watch_simulator(
     sessions: Sequence[CoachedSession] | None = None if options.coach is None else find_sessions(options.coach)
     if simulator.watch_options is None:
         raise UsageError(
-            f"{simulator.name} cannot be watched without taking the car",
-            where="--sim",
-            hint="drive with --watch",
+            f"{simulator.name} cannot be watched without taking the car", where="--sim", hint="drive with --watch"
         )
     live = simulator.watch_options(live or simulator.live_options())
     site = LiveSite(sim=options.sim, camera=options.camera)

@@ -14,17 +14,7 @@ from trailbrake.driving.supervised.supervised_car import SupervisedCar, open_car
 from trailbrake.errors import SimulatorError
 from trailbrake.simulator_tools import Assumption, Say, VerifyStep, VerifyTool
 from trailbrake.state import CarState, Controls, Phase
-from trailbrake.wire_checks import (
-    BRAKE,
-    LEFT,
-    REST,
-    RIGHT,
-    START,
-    STRAIGHT,
-    DriveSamples,
-    Judgement,
-    Sample,
-)
+from trailbrake.wire_checks import BRAKE, LEFT, REST, RIGHT, START, STRAIGHT, DriveSamples, Judgement, Sample
 
 SAMPLE_INTERVAL_S = 0.01  # s between kept samples
 TOO_FAST = 3.0  # times the pace: the car is stopped

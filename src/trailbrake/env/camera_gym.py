@@ -31,10 +31,7 @@ def _apply_changes(changes: Info) -> CameraOptions:
 
 
 def _camera_spaces(core: CameraBatch) -> tuple[gymnasium.spaces.Box, gymnasium.spaces.Box]:
-    return (
-        gymnasium.spaces.Box(0, 255, core.frame_shape, np.uint8),
-        gymnasium.spaces.Box(-1.0, 1.0, (2,), np.float32),
-    )
+    return (gymnasium.spaces.Box(0, 255, core.frame_shape, np.uint8), gymnasium.spaces.Box(-1.0, 1.0, (2,), np.float32))
 
 
 class CameraEnv(gymnasium.Env[Any, Any]):

@@ -39,11 +39,7 @@ class SimulatorCall(WebSocketChannel):
     """
 
     def __init__(
-        self,
-        connection: socket.socket,
-        rules: ServerRules,
-        greeting: Sequence[tuple[str, Any]],
-        session_id: str,
+        self, connection: socket.socket, rules: ServerRules, greeting: Sequence[tuple[str, Any]], session_id: str
     ) -> None:
         super().__init__(connection, make_server_protocol(), "", rules)
         self._greeting, self._session_id = greeting, session_id

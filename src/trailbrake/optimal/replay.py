@@ -20,15 +20,7 @@ import numpy as np
 
 from trailbrake.arrays import Array
 from trailbrake.optimal.interior_point import MeshSolution
-from trailbrake.optimal.stage import (
-    BALANCES,
-    SCALES,
-    STATE_COUNT,
-    UNKNOWN_COUNT,
-    UNKNOWNS,
-    StageParameter,
-    build_stage,
-)
+from trailbrake.optimal.stage import BALANCES, SCALES, STATE_COUNT, UNKNOWN_COUNT, UNKNOWNS, StageParameter, build_stage
 from trailbrake.optimal.transcription import Mesh
 from trailbrake.optimal.vehicle_model import AxleParameters, VehicleModel, import_casadi
 from trailbrake.tracks.road import Road, RoadColumn
@@ -264,11 +256,7 @@ def _build_plant(ca: Any, car: VehicleModel, solution: MeshSolution) -> Any:
     after = x + ds / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
     spent = ds / 6.0 * (t1 + 2.0 * t2 + 2.0 * t3 + t4)
     log = ca.vertcat(
-        OFFSET_SCALE * error[0],
-        OFFSET_SCALE * x[0],
-        INPUT_SCALES[0] * (steer - held[0]),
-        pedal - held[1],
-        use_before,
+        OFFSET_SCALE * error[0], OFFSET_SCALE * x[0], INPUT_SCALES[0] * (steer - held[0]), pedal - held[1], use_before
     )
     return ca.Function("plant", [start, row], [ca.vertcat(after, z, time + spent), log], {"cse": True})
 

@@ -113,11 +113,7 @@ def build_programme(stage: StageExpressions, mesh: Mesh, smoothing: float) -> Pr
             "grad_f": ca.Function("nlp_grad_f", [x, none], [f, gradient], ["x", "p"], ["f", "grad_f_x"]),
             "jac_g": ca.Function("nlp_jac_g", [x, none], [g, jacobian], ["x", "p"], ["g", "jac_g_x"]),
             "hess_lag": ca.Function(
-                "nlp_hess_l",
-                [x, none, lam_f, lam_g],
-                [hessian],
-                ["x", "p", "lam_f", "lam_g"],
-                ["triu_hess_gamma_x_x"],
+                "nlp_hess_l", [x, none, lam_f, lam_g], [hessian], ["x", "p", "lam_f", "lam_g"], ["triu_hess_gamma_x_x"]
             ),
         },
         equations=equations,
@@ -156,8 +152,7 @@ class _StageBlocks:
         self.jacobian = ca.Function("stage_jacobian", [w, data], [nonzeros], {"cse": True})
         lam = ca.SX.sym("lam", 2 * STATE_COUNT + BALANCES + self.limits + 1)
         of_before, of_after, of_balance, of_limit, of_time = ca.vertsplit(
-            lam,
-            np.cumsum([0, STATE_COUNT, STATE_COUNT, BALANCES, self.limits, 1]).tolist(),
+            lam, np.cumsum([0, STATE_COUNT, STATE_COUNT, BALANCES, self.limits, 1]).tolist()
         )
         lagrangian = (
             of_time * time

@@ -18,12 +18,7 @@ from trailbrake.cars.envelope import Envelope
 from trailbrake.cars.tyre import combined_slip_force, value_at_load
 from trailbrake.cars.tyre_params import TyreLaw
 from trailbrake.kernels import internal_jit, jit
-from trailbrake.planning.speed_profile import (
-    PathShape,
-    interpolate_speed,
-    interpolate_speed_share,
-    lateral_demand,
-)
+from trailbrake.planning.speed_profile import PathShape, interpolate_speed, interpolate_speed_share, lateral_demand
 from trailbrake.tracks.road import Road
 from trailbrake.units import G
 

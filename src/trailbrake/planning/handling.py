@@ -17,12 +17,7 @@ from trailbrake.cars.axle_forces import PlanningCar, planning_car, required_slip
 from trailbrake.cars.envelope import Envelope, running_resistance
 from trailbrake.cars.params import CarParams
 from trailbrake.kernels import internal_jit, jit
-from trailbrake.planning.speed_profile import (
-    PathShape,
-    interpolate_speed,
-    interpolate_speed_share,
-    lateral_demand,
-)
+from trailbrake.planning.speed_profile import PathShape, interpolate_speed, interpolate_speed_share, lateral_demand
 from trailbrake.tracks.frenet import RoadTable, bracket_rows, column_at
 from trailbrake.tracks.road_columns import RoadColumn
 

@@ -158,11 +158,7 @@ def _open_database(path: Path, rebuild: bool) -> sqlite3.Connection:
                 return base
             base.close()  # a folder without write access, and no index in it
             break
-        except (
-            sqlite3.DatabaseError,
-            ValueError,
-            TypeError,
-        ) as error:
+        except (sqlite3.DatabaseError, ValueError, TypeError) as error:
             # Damaged: nothing is in it that the recordings do not have.
             base.close()
             if "locked" in str(error):

@@ -332,10 +332,7 @@ class LapSearch:
         grip_noise[0] = offset_noise[0] = 0.0  # the mean itself drives as well
         plans = [
             self.builder.limit_plan(
-                LapPlan(
-                    mean.grip * np.exp(grip_step * grip_noise[k]),
-                    mean.offset + offset_step * offset_noise[k],
-                )
+                LapPlan(mean.grip * np.exp(grip_step * grip_noise[k]), mean.offset + offset_step * offset_noise[k])
             )
             for k in range(self.count)
         ]

@@ -135,10 +135,7 @@ def test_a_driver_that_hangs_for_three_seconds_is_braked_for_and_drives_on():
     assert braked == list(range(19, 19 + len(braked)))
     assert Controls(throttle=1.0) not in car.written  # the late answer
     assert {c.throttle for c in car.written[19 + len(braked) :]} == {0.5}
-    assert bench.said == [
-        "the driver has not answered for 0.3 s: braking, waiting for it",
-        "the driver answers again",
-    ]
+    assert bench.said == ["the driver has not answered for 0.3 s: braking, waiting for it", "the driver answers again"]
     assert (bench.hung, result.reason) == (1, "")
     assert bench.breakable.woken == 11  # four times a second, for signals that another thread got
     dts = [dt for sequence, dt in bench.driver.seen if sequence > 20]

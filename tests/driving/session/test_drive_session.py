@@ -102,12 +102,7 @@ def test_the_summary_has_what_was_promised(lap):
 
 def test_a_lap_is_driven_and_scored(lap):
     summary, heard = lap
-    assert (summary["sim"], summary["track"], summary["car"], summary["seed"]) == (
-        "assetto",
-        "kartwerk",
-        "gt3",
-        4,
-    )
+    assert (summary["sim"], summary["track"], summary["car"], summary["seed"]) == ("assetto", "kartwerk", "gt3", 4)
     assert summary["ended"] == "done"
     assert [one["valid"] for one in summary["laps"]] == [True]
     assert summary["best_s"] == summary["laps"][0]["time_s"] == pytest.approx(sum(heard.laps[0].sectors_s))

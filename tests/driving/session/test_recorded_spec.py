@@ -2,12 +2,7 @@ import pytest
 
 from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving.goals import Laps
-from trailbrake.driving.session.drive_inputs import (
-    LACKS,
-    list_differences,
-    make_like,
-    read_recorded_drive,
-)
+from trailbrake.driving.session.drive_inputs import LACKS, list_differences, make_like, read_recorded_drive
 from trailbrake.driving.spec import EmbeddedSite, LiveSite, write_spec
 from trailbrake.errors import DataError
 from trailbrake.record.recorder import Recorder

@@ -122,10 +122,7 @@ def test_a_program_that_does_not_step_is_braked_for_within_a_third_of_a_second_a
     assert max(b[0] - a[0] for a, b in pairwise(braked[:-1])) < 0.03
     assert braked[-1][1].throttle == 1.0
     assert rig.supervisor.counters.hung == 1
-    assert rig.said == [
-        "the program has not stepped for 0.3 s: braking until it steps",
-        "the program steps again",
-    ]
+    assert rig.said == ["the program has not stepped for 0.3 s: braking until it steps", "the program steps again"]
 
 
 def test_two_stalls_after_each_other_are_braked_for_as_soon(monkeypatch):

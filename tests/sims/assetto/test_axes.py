@@ -2,11 +2,7 @@
 
 import numpy as np
 
-from trailbrake.sims.assetto.axes import (
-    assetto_points_from_iso,
-    iso_from_assetto,
-    iso_points_from_assetto,
-)
+from trailbrake.sims.assetto.axes import assetto_points_from_iso, iso_from_assetto, iso_points_from_assetto
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 

@@ -20,10 +20,7 @@ from trailbrake.sims.assetto import spec
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track_library import load_track
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(sys.platform == "win32", reason="pages are files"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="pages are files")]
 PATIENCE = 60.0  # s
 STEPS_PER_S = 333
 

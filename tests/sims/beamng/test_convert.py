@@ -361,8 +361,7 @@ def test_a_brake_torque_of_the_wrong_sign_is_none_and_counted(wheel):
 
 @pytest.mark.parametrize("wheel", range(4))
 @pytest.mark.parametrize(
-    ("sent", "torque"),
-    [(300.0, 300.0), (-300.0, -300.0), (LIMIT, LIMIT), (1.5 * LIMIT, LIMIT), (-1.5 * LIMIT, -LIMIT)],
+    ("sent", "torque"), [(300.0, 300.0), (-300.0, -300.0), (LIMIT, LIMIT), (1.5 * LIMIT, LIMIT), (-1.5 * LIMIT, -LIMIT)]
 )
 def test_a_drive_torque_is_limited_for_each_wheel(wheel, sent, torque):
     latched = latch({DRIVES[wheel]: sent}, before=LatchedCommand(drive_torques=BEFORE))

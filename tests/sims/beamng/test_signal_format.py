@@ -103,13 +103,7 @@ def test_channels():
         layout.apply_command(command, latched)
         take.append(latched.throttle)
     assert take == pytest.approx([0.35, 0.35, 0.9])
-    assert layout.decode_command(layout.encode_controls(Controls(throttle=0.7), 1.0, ())) == (
-        1.0,
-        0.7,
-        1.0,
-        0.0,
-        0.0,
-    )
+    assert layout.decode_command(layout.encode_controls(Controls(throttle=0.7), 1.0, ())) == (1.0, 0.7, 1.0, 0.0, 0.0)
 
 
 def test_slow_groups_keep_the_frame_s_values():

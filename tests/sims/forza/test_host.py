@@ -375,11 +375,7 @@ def test_a_second_host_on_the_pad_s_port_is_refused(serve):
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [
-        ({"send": "nowhere"}, "--send"),
-        ({"loss": 1.5}, "--loss"),
-        ({"dead_zone": 1.0}, "--dead-zone"),
-    ],
+    [({"send": "nowhere"}, "--send"), ({"loss": 1.5}, "--loss"), ({"dead_zone": 1.0}, "--dead-zone")],
 )
 def test_wrong_options_are_one_line(options, message, circling):
     with pytest.raises(UsageError, match=message):

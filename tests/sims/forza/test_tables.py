@@ -11,12 +11,7 @@ from trailbrake.errors import DataError
 from trailbrake.sims.forza import codec, tables
 from trailbrake.sims.forza.blocks import Dash, HorizonBlock, Sled
 from trailbrake.sims.forza.codec import Packet
-from trailbrake.sims.forza.tables import (
-    DEFAULT_COLUMNS,
-    TableReader,
-    TableWriter,
-    make_row_builder,
-)
+from trailbrake.sims.forza.tables import DEFAULT_COLUMNS, TableReader, TableWriter, make_row_builder
 
 KEYS3 = ("norm_driving_line", "speed", "is_race_on")
 PACKET = Packet(Sled(1), HorizonBlock(22), Dash(speed=struct.unpack("<f", struct.pack("<f", 24.58053207397461))[0],

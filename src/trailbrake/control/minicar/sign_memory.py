@@ -13,10 +13,7 @@ REQUIRED_EVIDENCE = 1.3  # evidence (sum of scores over distances) from which a 
 DECISION_DISTANCE = 0.8  # m to the sign below which its side counts: at a larger distance a bend may be in between
 PASSED_DISTANCE = 0.35  # m: nearer signs are outside the picture
 SAME_SIGN_TOLERANCE = (0.5, 0.25)  # m, and share of the distance: largest difference of two readings of one sign
-HOLD_DISTANCE = {
-    "fork": 2.6,
-    "keep": 2.6,
-}  # m beyond the sign over which its side is kept
+HOLD_DISTANCE = {"fork": 2.6, "keep": 2.6}  # m beyond the sign over which its side is kept
 READING_INTERVAL = 0.12  # m between readings: an arrow is in sight for some 0.7 m, a sign's back for 2 m or more
 REQUIRED_READINGS = 4  # readings of the wrong way, less those of the right way
 

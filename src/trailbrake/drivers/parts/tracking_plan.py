@@ -11,12 +11,7 @@ from trailbrake.control.vehicle.line_tracking import SPEED_BELOW, PlanColumn, Tr
 from trailbrake.kernels import internal_jit, jit
 from trailbrake.planning.course import Course, path_shapes
 from trailbrake.planning.handling import Handling, car_attitude
-from trailbrake.planning.speed_profile import (
-    PathShape,
-    interpolate_speed,
-    interpolate_speed_share,
-    lateral_demand,
-)
+from trailbrake.planning.speed_profile import PathShape, interpolate_speed, interpolate_speed_share, lateral_demand
 from trailbrake.tracks.frenet import RoadTable
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn

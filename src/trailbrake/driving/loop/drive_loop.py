@@ -351,10 +351,7 @@ class _LostSight:
 
 
 def run_loop(
-    first: CarLoop,
-    pacer: SamplePacer,
-    others: Sequence[CarLoop] = (),
-    say: Callable[[str], None] = lambda text: None,
+    first: CarLoop, pacer: SamplePacer, others: Sequence[CarLoop] = (), say: Callable[[str], None] = lambda text: None
 ) -> LoopResult:
     """Drive until the goal is reached, a stop is requested, or the simulator is gone.
 

@@ -90,12 +90,7 @@ class CarSession:
     """
 
     def __init__(
-        self,
-        link: Link,
-        recorder: Recorder,
-        course: Course,
-        listener: ProgressListener,
-        number: int = 0,
+        self, link: Link, recorder: Recorder, course: Course, listener: ProgressListener, number: int = 0
     ) -> None:
         self.number, self.link, self.recorder = number, link, recorder
         self._listener = listener

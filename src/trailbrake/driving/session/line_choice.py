@@ -41,11 +41,7 @@ class ChosenLine(NamedTuple):
 
 
 def choose_line(
-    course: Course,
-    driver: Driver,
-    car: CarSpec,
-    say: Callable[[str], None],
-    packed: "tuple[str, str] | None" = None,
+    course: Course, driver: Driver, car: CarSpec, say: Callable[[str], None], packed: "tuple[str, str] | None" = None
 ) -> tuple[Course, ChosenLine]:
     """Return the course along the driver's line, and which line that is.
 

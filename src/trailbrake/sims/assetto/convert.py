@@ -187,11 +187,7 @@ class _WheelAxes(NamedTuple):
 
 
 def state_to_wire(
-    state: CarState,
-    car: CarParams,
-    packet_id: int,
-    damage: Five = ZERO5,
-    condition: ConditionValues = NO_CONDITION,
+    state: CarState, car: CarParams, packet_id: int, damage: Five = ZERO5, condition: ConditionValues = NO_CONDITION
 ) -> CarData:
     """Return what the game would publish of `state`. NaN becomes 0: the game writes no NaN."""
     s = state

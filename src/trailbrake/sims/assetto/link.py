@@ -28,12 +28,7 @@ from trailbrake.sims.assetto.wire.car_sampler import CarSampler
 from trailbrake.sims.assetto.wire.classic_reader import ClassicPageReader, await_session, session_text, status_text
 from trailbrake.sims.assetto.wire.controls_encoder import ControlsEncoder, PaddleShifter, Teleporter
 from trailbrake.sims.assetto.wire.player_sampler import PLAYER, OtherCarReader, PlayerSampler
-from trailbrake.sims.assetto.wire.setting_buttons import (
-    ALL_RELEASED,
-    UNKNOWN_LEVELS,
-    ButtonPresser,
-    levels_from_pages,
-)
+from trailbrake.sims.assetto.wire.setting_buttons import ALL_RELEASED, UNKNOWN_LEVELS, ButtonPresser, levels_from_pages
 from trailbrake.sims.assetto.wire.sim_state_writer import SimStateWriter
 from trailbrake.simulator_tools import Doors, Idle
 from trailbrake.state import CarState, Controls, Phase, Signal, SimCommand, settings_of

@@ -74,11 +74,7 @@ def detect_session(
 
 
 def _await_game(
-    watch: ClassicPageReader,
-    memory: SharedMemory,
-    wait: float,
-    idle: Idle,
-    say: Callable[[str], None],
+    watch: ClassicPageReader, memory: SharedMemory, wait: float, idle: Idle, say: Callable[[str], None]
 ) -> float:
     """Wait until a game, or a host, has made a page; return `now` at the end of the wait.
 

@@ -150,11 +150,7 @@ def state_to_wire(state: CarState, car: CarParams, ignition: float = IGNITION_ON
     level_forward = cp * vx + sp * pitched_up
     level_left = cr * vy - sr * vz
     acceleration = beamng_from_iso(
-        (
-            s.acceleration_x + GRAVITY * sp,
-            s.acceleration_y - GRAVITY * cp * sr,
-            s.acceleration_z - GRAVITY * cp * cr,
-        )
+        (s.acceleration_x + GRAVITY * sp, s.acceleration_y - GRAVITY * cp * sr, s.acceleration_z - GRAVITY * cp * cr)
     )
     rpm, gear = s.engine_speed / RPM, s.gear or 0
     w0, w1, w2, w3 = s.wheels

@@ -18,13 +18,7 @@ from typing import Any
 from trailbrake.errors import SimulatorError, UsageError, WireError
 from trailbrake.findings import Finding
 from trailbrake.sims.beamng import spec
-from trailbrake.sims.beamng.codec import (
-    DOUBLE,
-    STATE_SIZE,
-    STATE_SUBSET_FIELDS,
-    StateMessage,
-    decode_state,
-)
+from trailbrake.sims.beamng.codec import DOUBLE, STATE_SIZE, STATE_SUBSET_FIELDS, StateMessage, decode_state
 from trailbrake.sims.beamng.signal_contract import load_contract
 from trailbrake.sims.beamng.signal_format import SignalListFormat, encode_idle_answer
 from trailbrake.sims.beamng.timing import PHYSICS_STEP, CouplingTiming, expected_speed

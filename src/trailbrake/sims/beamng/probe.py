@@ -57,9 +57,7 @@ class ProbeOptions(spec.LiveOptions):
 
 
 def run(
-    options: ProbeOptions,
-    say: Callable[[str], None],
-    clock: Callable[[], float] = time.perf_counter,
+    options: ProbeOptions, say: Callable[[str], None], clock: Callable[[], float] = time.perf_counter
 ) -> dict[str, float]:
     """Measure, and return the measured times and the proposed settings by name.
 

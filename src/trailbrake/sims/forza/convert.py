@@ -29,10 +29,7 @@ LINE_MAX = 127
 ATMOSPHERE = 101_325.0  # Pa, standard; `Boost` of a closed throttle is minus this
 _DRIVETRAINS = {"fwd": 0, "rwd": 1, "awd": 2}
 # Largest performance index of each class but the last (section 3.7).
-CLASS_LIMITS = {
-    "horizon": (500, 600, 700, 800, 900, 998),
-    "motorsport": (300, 400, 500, 600, 700, 800, 900, 998),
-}
+CLASS_LIMITS = {"horizon": (500, 600, 700, 800, 900, 998), "motorsport": (300, 400, 500, 600, 700, 800, 900, 998)}
 PI_PER_W_KG = 2.6  # our fit: a GT3 car with about 300 W/kg gets an index near 880
 STANDING = 0.5  # m/s below which the automatic gearbox takes a held brake for a request to reverse
 _RUMBLE_ON_STRIP, _RUMBLE_OFF_TRACK = 0.12, 0.6  # SurfaceRumble of the recorded session (section 3.8)

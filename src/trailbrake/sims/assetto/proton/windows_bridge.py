@@ -103,12 +103,7 @@ if sys.platform == "win32":
             self._board, self._index = board, index
             self._path, self._name, self._size = folder / name, name, size
             self._handle = self._order = 0
-            for field in (
-                DONE,
-                STATE,
-                HOLDERS,
-                ERROR,
-            ):  # an earlier bridge's; DONE first: it marks the others valid
+            for field in (DONE, STATE, HOLDERS, ERROR):  # an earlier bridge's; DONE first: it marks the others valid
                 self._write_word(field, 0)
 
         def _write_word(self, field: int, value: int) -> None:

@@ -75,11 +75,7 @@ class ClassicPageReader:
 
 
 def await_session(
-    reader: ClassicPageReader,
-    now: float,
-    wait: float,
-    idle: Idle,
-    say: Callable[[str], None] = lambda text: None,
+    reader: ClassicPageReader, now: float, wait: float, idle: Idle, say: Callable[[str], None] = lambda text: None
 ) -> float:
     """Wait until the game's session runs and has settled; return at once where there are no classic pages.
 

@@ -109,11 +109,7 @@ class ControlsEncoder:
         self._page = None
 
     def encode(
-        self,
-        controls: Controls,
-        shift: int,
-        buttons: Buttons = ALL_RELEASED,
-        teleport: TeleportRequest = NO_TELEPORT,
+        self, controls: Controls, shift: int, buttons: Buttons = ALL_RELEASED, teleport: TeleportRequest = NO_TELEPORT
     ) -> bytes:
         """Return the page.
 
