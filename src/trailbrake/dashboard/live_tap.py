@@ -273,7 +273,13 @@ class LiveTap:
         return self.newest is not None
 
     def make_frame(self, number: int, skipped: int, sent: float) -> Frame:
-        """Return the newest frame; the arguments are those of `FrameSource`."""
+        """Return the newest frame.
+
+        Args:
+            number: of the frame, for this page.
+            skipped: frames that this page was too slow for.
+            sent: s since 1970.
+        """
         assert self.newest is not None
         state, controls, _ = self.newest
         health = self.measure_health()

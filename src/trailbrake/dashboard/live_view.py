@@ -20,12 +20,11 @@ from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import CarParams
 from trailbrake.dashboard import page_messages
 from trailbrake.dashboard.coach_choice import CoachChoice
-from trailbrake.dashboard.frame_source import FrameSource
 from trailbrake.dashboard.live_tap import LiveTap
 from trailbrake.dashboard.options import OWN_PAGE, PageAccess
 from trailbrake.dashboard.page_messages import build_header, describe_edges, thin_points
 from trailbrake.dashboard.replay_player import ReplayPlayer
-from trailbrake.dashboard.server import PageServer, PageState
+from trailbrake.dashboard.server import FrameSource, PageServer, PageState
 from trailbrake.driving.session.progress import ProgressListener
 from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.laps import LapRecord

@@ -22,7 +22,7 @@ SETTLED_S = 0.15  # s without another scrub, after which pages receive path and 
 
 
 class ReplayPlayer:
-    """Plays a recording; all pages see the same place. A FrameSource, which belongs to the server's thread.
+    """Plays a recording; all pages see the same place. It belongs to the server's thread.
 
     Args:
         frames: of the recording.
@@ -187,7 +187,7 @@ class ReplayPlayer:
         return True
 
     def make_frame(self, number: int, skipped: int, sent: float) -> Frame:
-        """Return the frame of the present place; the arguments are those of `FrameSource`."""
+        """Return the frame of the present place; the arguments are those of `LiveTap.make_frame`."""
         position = self.position
         lap = self._lap_at(position)
         clock = position - (lap.start if lap is not None else self._last_end(position))

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from io import BytesIO
-from typing import Any
+from typing import Any, TypeAlias
 
 import uvicorn
 from starlette.applications import Starlette
@@ -24,7 +24,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from trailbrake.control.vehicle.manual_input import ManualInput
 from trailbrake.dashboard import page_messages
-from trailbrake.dashboard.frame_source import FrameSource, PageRequest, decode_request
+from trailbrake.dashboard.frame_source import PageRequest, decode_request
+from trailbrake.dashboard.live_tap import LiveTap
 from trailbrake.dashboard.options import OWN_PAGE, PageAccess
 from trailbrake.dashboard.page_connections import (
     BACKLOG,
@@ -35,6 +36,7 @@ from trailbrake.dashboard.page_connections import (
     LimitedProtocol,
     SecurityHeaders,
 )
+from trailbrake.dashboard.replay_player import ReplayPlayer
 from trailbrake.errors import SimulatorError, WireError, describe_os_error
 from trailbrake.pages.rendering import read_asset
 from trailbrake.state import DebugLine
@@ -66,6 +68,9 @@ _ROUTES = {  # URL -> asset
 }
 MAX_TEXTS = 500  # kept for pages that are opened later
 LEASE_TIMEOUT_S = 0.25  # s of a page's silence after which it loses the lease: the dead-man
+
+
+FrameSource: TypeAlias = LiveTap | ReplayPlayer  # its methods are called by the server's thread
 
 
 class ControlLease:

@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Protocol
+from typing import TypeAlias
 
 from trailbrake import errors
 from trailbrake.driving.loop.drive_loop import LOST_LIMIT
@@ -51,59 +51,18 @@ END_LIMIT_S = 2.0  # s for the end of a keeper that has given the car back
 LEAVE_LIMIT_S = 40.0  # s that the program waits for the car to stop; the keeper goes on without it
 
 
-class SupervisedCar(Protocol):
-    """A car that a program drives, state by state.
-
-    Attributes:
-        state: the newest state.
-        period: s of simulator time between states.
-        accepts: names of CONTROL_FIELDS and COMMAND_FIELDS that its link accepts.
-        counters: of its link.
-        custom: free values of the newest message.
-        custom_room: how many free values an answer takes.
-        pace: how the simulator's pace is kept; None where the program does not set it.
-        plant: the embedded world, where it is in this process.
-    """
-
-    state: CarState
-    plant: Plant | None
-
-    @property
-    def period(self) -> float: ...  # noqa: D102 - above
-    @property
-    def accepts(self) -> frozenset[str]: ...  # noqa: D102
-    @property
-    def counters(self) -> LinkCounters: ...  # noqa: D102
-    @property
-    def custom(self) -> tuple[float, ...]: ...  # noqa: D102
-    @property
-    def custom_room(self) -> int: ...  # noqa: D102
-    @property
-    def pace(self) -> JsonObject | None: ...  # noqa: D102
-
-    def write(self, controls: Controls, *, repeats: bool = False) -> None:
-        """Answer the newest state; UsageError where a value is no number.
-
-        Args:
-            controls: what the car shall do.
-            repeats: whether they are those of an earlier state: then they say nothing about the program's pace.
-        """
-
-    def set_custom_values(self, values: tuple[float, ...]) -> None:
-        """Send these free values with every answer from the next one on."""
-
-    def send_command(self, command: SimCommand) -> None:
-        """Request something beside driving; it has been checked."""
-
-    def wait_for_state(self) -> CarState:
-        """Wait for the next state and return it; SimulatorError if none will come."""
-
-
 class EmbeddedCar:
-    """A car of an embedded world in lockstep.
+    """A car of an embedded world in lockstep, that a program drives state by state.
 
     Args:
         connection: open.
+
+    Attributes:
+        state: the newest state.
+        accepts: names of CONTROL_FIELDS and COMMAND_FIELDS that its link accepts.
+        custom_room: how many free values an answer takes.
+        pace: how the simulator's pace is kept; None where the program does not set it.
+        plant: the embedded world, where it is in this process.
     """
 
     pace: JsonObject | None = None
@@ -170,33 +129,13 @@ class EmbeddedCar:
         raise SimulatorError(f"the simulator went silent for {LOST_LIMIT:g} s", where="step")
 
 
-@contextmanager
-def open_car(setup: DriveSetup, *, brakes_at_end: bool = True) -> Iterator[SupervisedCar]:
-    """Open a car for a program; on leaving, give it back.
-
-    Args:
-        setup: which simulator, embedded or live.
-        brakes_at_end: whether the car of a live simulator is stopped before; the embedded world ends with its program.
-
-    Raises:
-        TrailbrakeError: the car cannot be opened.
-    """
-    spec = setup.spec
-    if spec.is_real_time:
-        with keep_car_elsewhere(spec, brakes_at_end=brakes_at_end and spec.is_live) as kept:
-            yield kept
-    else:
-        with open_connection(setup, lambda: False) as connection:
-            yield EmbeddedCar(connection)
-
-
 class KeptCar:
     """A car that another process supervises; the program's end of it.
 
     Args:
         channel: to the keeper.
 
-    Attributes: those of `SupervisedCar`; `plant` is None, because the world is elsewhere.
+    Attributes: those of `EmbeddedCar`; `plant` is None, because the world is elsewhere.
 
     Raises:
         TrailbrakeError: the keeper cannot open the car; the error is its own.
@@ -305,6 +244,29 @@ def _restore_error(problem: CarProblem) -> TrailbrakeError:
     what, where, expected, got, hint = problem.parts
     error: TrailbrakeError = kind(what, where=where, expected=expected, got=got, hint=hint)
     return error
+
+
+SupervisedCar: TypeAlias = EmbeddedCar | KeptCar
+
+
+@contextmanager
+def open_car(setup: DriveSetup, *, brakes_at_end: bool = True) -> Iterator[SupervisedCar]:
+    """Open a car for a program; on leaving, give it back.
+
+    Args:
+        setup: which simulator, embedded or live.
+        brakes_at_end: whether the car of a live simulator is stopped before; the embedded world ends with its program.
+
+    Raises:
+        TrailbrakeError: the car cannot be opened.
+    """
+    spec = setup.spec
+    if spec.is_real_time:
+        with keep_car_elsewhere(spec, brakes_at_end=brakes_at_end and spec.is_live) as kept:
+            yield kept
+    else:
+        with open_connection(setup, lambda: False) as connection:
+            yield EmbeddedCar(connection)
 
 
 @contextmanager

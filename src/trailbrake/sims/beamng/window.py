@@ -14,7 +14,7 @@ step the host calls `step` and carries out the returned action and those that fo
 """
 
 from enum import Enum
-from typing import Protocol
+from typing import TypeAlias
 
 from trailbrake.sims.beamng.timing import CouplingTiming
 
@@ -35,46 +35,15 @@ COPY_WAIT_S = 0.02  # s for which a copy of the first answer may be the network'
 READ, WAIT, SEND, SEND_AND_WAIT, DONE = WindowAction
 
 
-class Window(Protocol):
-    """The window of one vehicle.
+class GameWindow:
+    """The game's algorithm, bit for bit.
 
     Attributes:
         last_id: id of the newest message, -1 before the first.
         rejected: count of answers whose id was not accepted.
         timeouts: count of time-outs without an answer.
         has_unclear_copy: whether a copy of the first answer may be the answer to the newest message. If nothing else
-            arrives for COPY_WAIT_S, the host calls `handle_no_reply`, which then accepts it.
-    """
-
-    last_id: int
-    rejected: int
-    timeouts: int
-    has_unclear_copy: bool
-
-    @property
-    def in_flight(self) -> float:
-        """Number of unanswered messages; the game's own algorithm can give any number."""
-
-    def step(self) -> WindowAction:
-        """Start the coupling of one physics step; return the first action."""
-
-    def handle_reply(self, reply_id: float, is_duplicate: bool = False) -> tuple[bool, WindowAction]:
-        """Process an answer.
-
-        Args:
-            reply_id: id of the answer.
-            is_duplicate: whether its bytes equal those of the newest accepted answer.
-
-        Returns:
-            Whether the answer is accepted, so that its controls act, and the next action.
-        """
-
-    def handle_no_reply(self) -> WindowAction:
-        """Process that there was no answer to READ, or none within the time-out of a WAIT; return the next action."""
-
-
-class GameWindow:
-    """The game's algorithm, bit for bit.
+            arrives for COPY_WAIT_S, the host calls `handle_no_reply`, which then accepts it. Never in the game.
 
     The unanswered messages are the number of sent messages minus the highest accepted id. A time-out sets both to 0,
     but the controller's ids go on: the difference is then far below 0, and the simulator never waits again. The game
@@ -108,7 +77,14 @@ class GameWindow:
         return WAIT
 
     def handle_reply(self, reply_id: float, is_duplicate: bool = False) -> tuple[bool, WindowAction]:
-        """Process an answer. As in the game, an id of NaN is accepted: no comparison with NaN is true."""
+        """Process an answer; return whether it is accepted, so that its controls act, and the next action.
+
+        As in the game, an id of NaN is accepted: no comparison with NaN is true.
+
+        Args:
+            reply_id: id of the answer.
+            is_duplicate: whether its bytes equal those of the newest accepted answer.
+        """
         accepted = not reply_id <= self._highest_reply_id
         if accepted:
             self._highest_reply_id = reply_id
@@ -141,6 +117,8 @@ class GameWindow:
 
 class StrictWindow:
     """Allows at most `unanswered` messages without an answer, whatever ids the controller gives its answers.
+
+    The attributes are those of `GameWindow`.
 
     It reads answers only when a message is due and the window is full, one after the other: the answer to message k
     takes effect after message `k + unanswered`, however fast or slow the controller is in wall time. This makes a
@@ -185,7 +163,7 @@ class StrictWindow:
         return WAIT if self.in_flight >= self._unanswered else self._next_message()
 
     def handle_reply(self, reply_id: float, is_duplicate: bool = False) -> tuple[bool, WindowAction]:
-        """Process an answer."""
+        """Process an answer; see `GameWindow.handle_reply`."""
         answers = self._match_reply(reply_id, is_duplicate)
         if answers is None:
             if is_duplicate and reply_id == 0.0 and self._can_repeat_zero(reply_id):
@@ -249,3 +227,6 @@ class StrictWindow:
         self.last_id += 1
         self._steps_since_send = 0
         return SEND
+
+
+Window: TypeAlias = GameWindow | StrictWindow  # of one vehicle
