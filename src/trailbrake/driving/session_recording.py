@@ -239,7 +239,7 @@ def _choose_session(
 
 
 def _record_available(
-    session: RecordingSession, recorder: Recorder | None, camera: PictureSource | None, laps: LapClock, last: CarState
+    session: RecordingSession, recorder: Recorder | None, camera: "PictureSource | None", laps: LapClock, last: CarState
 ) -> CarState:
     """Record the samples that have come, with the camera's pictures; return the newest, `last` where none came."""
     for state, last_lap_time in session.record_available(steady_clock.now()):

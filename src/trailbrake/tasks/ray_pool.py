@@ -104,7 +104,7 @@ class RayPool:
     def run_tasks(
         self, function: str, arguments: Sequence[bytes], stopped: Stopped = lambda: False
     ) -> Iterator[tuple[int, TaskAnswer]]:
-        """Yield the index of each argument with its answer, as `TaskPool` says.
+        """Yield the index of each argument with its answer, as `LocalPool` does.
 
         Raises:
             SimulatorError: the cluster is gone.
@@ -329,7 +329,7 @@ class RayTeam:
         self._actors: list[Any] = []
 
     def call_each(self, function: str, arguments: Sequence[bytes]) -> list[bytes]:
-        """Return what a function answers in each worker, as `WorkerTeam` says."""
+        """Return what a function answers in each worker, as `LocalTeam` does."""
         if not self._actors:
             actor = self._ray.remote(num_cpus=0, max_restarts=0, scheduling_strategy="SPREAD")(TeamActor)
             self._actors = [actor.remote() for _ in range(self.count)]

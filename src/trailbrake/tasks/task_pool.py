@@ -13,25 +13,36 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 from trailbrake.tasks.task_worker import TaskAnswer, TaskCall
 from trailbrake.tasks.worker_process import WorkerProcess
 from trailbrake.tasks.worker_team import LocalTeam, WorkerTeam
+
+if TYPE_CHECKING:
+    from trailbrake.tasks.ray_pool import RayPool
 
 STOP_POLL_S = 0.2  # s between looks for a stop
 
 Stopped = Callable[[], bool]
 
 
-class TaskPool(Protocol):
-    """Runs tasks, several at a time.
+class LocalPool:
+    """A pool of processes of this machine; runs tasks, several at a time.
+
+    Args:
+        jobs: tasks at a time; 0 = one per two cores.
+        patience: s of wall time after which a task that does not end is given up.
+        log_path: returns the file that gets what the tasks of a process print, by its number.
 
     Attributes:
         is_remote: whether tasks may run on other machines, which do not have the files of this one.
     """
 
-    is_remote: bool
+    is_remote = False
+
+    def __init__(self, jobs: int, patience: float, log_path: Callable[[int], Path]) -> None:
+        self._workers = [WorkerProcess(log_path(job), patience) for job in range(count_jobs(jobs))]
 
     def run_tasks(
         self, function: str, arguments: Sequence[bytes], stopped: Stopped = lambda: False
@@ -46,31 +57,6 @@ class TaskPool(Protocol):
         Raises:
             KeyboardInterrupt: `stopped`.
         """
-        ...
-
-    def close(self) -> None:
-        """End what runs and release the pool."""
-        ...
-
-
-class LocalPool:
-    """A pool of processes of this machine.
-
-    Args:
-        jobs: tasks at a time; 0 = one per two cores.
-        patience: s of wall time after which a task that does not end is given up.
-        log_path: returns the file that gets what the tasks of a process print, by its number.
-    """
-
-    is_remote = False
-
-    def __init__(self, jobs: int, patience: float, log_path: Callable[[int], Path]) -> None:
-        self._workers = [WorkerProcess(log_path(job), patience) for job in range(count_jobs(jobs))]
-
-    def run_tasks(
-        self, function: str, arguments: Sequence[bytes], stopped: Stopped = lambda: False
-    ) -> Iterator[tuple[int, TaskAnswer]]:
-        """Yield the index of each argument with its answer, as `TaskPool` says."""
         waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
         for index in range(len(arguments)):
             waiting.put(index)
@@ -114,6 +100,9 @@ class LocalPool:
         """End the processes."""
         for worker in self._workers:
             worker.close()
+
+
+TaskPool: TypeAlias = "LocalPool | RayPool"
 
 
 def count_jobs(jobs: int) -> int:

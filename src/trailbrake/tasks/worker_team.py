@@ -8,48 +8,18 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 from trailbrake.errors import SimulatorError
 from trailbrake.tasks.task_worker import TaskAnswer, TaskCall
 from trailbrake.tasks.worker_process import WorkerProcess
 
+if TYPE_CHECKING:
+    from trailbrake.tasks.ray_pool import RayTeam
+
 
 class WorkerLostError(Exception):
     """A worker has died, or its call took too long; the text says which."""
-
-
-class WorkerTeam(Protocol):
-    """Workers that are called together.
-
-    Attributes:
-        count: workers.
-        is_remote: whether they may run on other machines, which do not have the files of this one.
-    """
-
-    count: int
-    is_remote: bool
-
-    def call_each(self, function: str, arguments: Sequence[bytes]) -> list[bytes]:
-        """Return what a function answers in each worker, called at the same time.
-
-        Args:
-            function: "MODULE:NAME", from bytes to bytes.
-            arguments: one per worker.
-
-        Raises:
-            WorkerLostError: a worker died or took too long.
-            SimulatorError: a call raised something.
-        """
-        ...
-
-    def restart(self) -> None:
-        """End all workers; the next call begins with new ones."""
-        ...
-
-    def close(self) -> None:
-        """End all workers."""
-        ...
 
 
 def check_answers(answers: Sequence[TaskAnswer | None]) -> list[bytes]:
@@ -78,6 +48,10 @@ class LocalTeam:
         count: workers.
         patience: s of wall time that a call may take.
         log_path: returns the file that gets what a worker prints, by its number.
+
+    Attributes:
+        count: workers.
+        is_remote: whether they may run on other machines, which do not have the files of this one.
     """
 
     is_remote = False
@@ -88,7 +62,16 @@ class LocalTeam:
         self._workers = self._start()
 
     def call_each(self, function: str, arguments: Sequence[bytes]) -> list[bytes]:
-        """Return what a function answers in each worker, as `WorkerTeam` says."""
+        """Return what a function answers in each worker, called at the same time.
+
+        Args:
+            function: "MODULE:NAME", from bytes to bytes.
+            arguments: one per worker.
+
+        Raises:
+            WorkerLostError: a worker died or took too long.
+            SimulatorError: a call raised something.
+        """
         calls = [TaskCall(function, argument) for argument in arguments]
         with ThreadPoolExecutor(self.count, thread_name_prefix="team") as threads:
             try:
@@ -111,3 +94,6 @@ class LocalTeam:
 
 def _start_workers(count: int, patience: float, log_path: Callable[[int], Path]) -> list[WorkerProcess]:
     return [WorkerProcess(log_path(number), patience) for number in range(count)]
+
+
+WorkerTeam: TypeAlias = "LocalTeam | RayTeam"

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,22 +43,6 @@ class Labels:
         return len(self.time)
 
 
-class TrainingSource(Protocol):
-    """One recording or one folder."""
-
-    skipped: Counter[str]  # rows that could not be read, by reason; filled by `labels`
-
-    @property
-    def name(self) -> str:
-        """The file or the folder."""
-
-    def read_labels(self) -> Labels:
-        """Return the controls of all rows."""
-
-    def read_pictures(self, wanted: Sequence[int]) -> Iterator[tuple[int, bytes]]:
-        """Yield (row, encoded picture) of the rows `wanted`, which ascend; those that cannot be read are missing."""
-
-
 @dataclass
 class RecordingSource:
     """A recording of ours.
@@ -66,6 +50,7 @@ class RecordingSource:
     Attributes:
         name: the file.
         controls: other steer and pedal for every row, (n, 2): what an expert would have done.
+        skipped: rows that could not be read, by reason; filled by `read_labels`.
     """
 
     path: Path
@@ -98,7 +83,7 @@ class RecordingSource:
         return Labels(state["time"], steer, pedal, state["speed"], backs, self.controls is not None)
 
     def read_pictures(self, wanted: Sequence[int]) -> Iterator[tuple[int, bytes]]:
-        """Yield the pictures of the rows `wanted`."""
+        """Yield (row, encoded picture) of the rows `wanted`, which ascend; those that cannot be read are missing."""
         rows = set(wanted)
         for picture in self.open_recording().pictures():
             if picture.row in rows:
@@ -139,6 +124,9 @@ class LogSource:
                     yield number, read_user_file(row.picture, "picture", _MAX_PICTURE_BYTES)
                 except TrailbrakeError:  # gone since, or too large for a picture
                     continue
+
+
+TrainingSource: TypeAlias = RecordingSource | LogSource
 
 
 def find_sources(paths: Sequence[Path]) -> list[TrainingSource]:

@@ -1,29 +1,19 @@
 """Adds the pictures of a camera to the states of a link whose wire has none; the camera of a world in this process."""
 
 from operator import attrgetter
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from trailbrake.errors import UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.roles import Link, Plant, RoadPlant
-from trailbrake.state import CarState, Image
+from trailbrake.state import CarState
 from trailbrake.transport.capture.camera_option import CameraOption
 from trailbrake.transport.capture.picture_scaling import CapturedImage
 
+if TYPE_CHECKING:
+    from trailbrake.transport.capture.live_camera import LiveCamera
+
 EARLY_S = 1e-6  # s of simulator time by which a picture may come before it is due: times are sums of periods
-
-
-class PictureSource(Protocol):
-    """A camera."""
-
-    def find_picture(self, state: CarState) -> Image | None:
-        """Return the newest picture for a state that has just been read; None while there is none."""
-
-    def summarise_pictures(self) -> JsonObject:
-        """Return figures for the drive's summary."""
-
-    def close(self) -> None:
-        """End it."""
 
 
 class RenderedCamera:
@@ -69,6 +59,9 @@ class RenderedCamera:
 
     def close(self) -> None:
         """Nothing to close."""
+
+
+PictureSource: TypeAlias = "RenderedCamera | LiveCamera"
 
 
 class _CameraLink:

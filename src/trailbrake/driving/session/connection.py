@@ -36,7 +36,7 @@ class Connection:
     pace: DriverPace | None = None
     doors: str | None = None
     guard: DriveGuard | None = None
-    camera: PictureSource | None = None
+    camera: "PictureSource | None" = None
 
     @property
     def link(self) -> Link:
