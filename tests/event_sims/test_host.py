@@ -152,21 +152,6 @@ def test_the_browser_build_pulls_to_the_right():
     assert steer("bare") == pytest.approx(25.0 * 0.0174533, rel=0.02)  # the share of the lock of 25 degrees
 
 
-@pytest.mark.slow
-def test_the_world_goes_on_without_the_agent_in_real_pace():
-    agent = Straight()
-    with listening(agent) as port:
-        host = simulator(port, pace="real")
-        try:
-            run(host, lambda: len(agent.seen) >= 5)
-            before = json.loads(json.dumps(agent.seen[-1]))["time"]
-            for _ in range(50):
-                host.tick(time.monotonic())
-            run(host, lambda: float(agent.seen[-1]["time"]) >= float(before) + 50 * 0.02)
-        finally:
-            host.close()
-
-
 @pytest.mark.parametrize("pace", ["lockstep", "real"])
 def test_an_agent_that_floods_and_never_reads_costs_a_bounded_memory(pace):
     said = json.dumps(["steer", {"steering_angle": 0.0, "throttle": 0.1}])

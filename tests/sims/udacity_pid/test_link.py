@@ -17,14 +17,6 @@ def test_the_agent_sees_where_the_car_is_across_the_road(ends):
     assert state.lap_time == state.time == pytest.approx(truth.time, abs=1e-3)
 
 
-def test_on_closing_the_pedal_is_let_go(ends):
-    ends.drive(60, Controls(throttle=1.0))
-    ends.link.release()
-    for _ in range(5):
-        ends.tick()
-    assert ends.plant.car_state(0).throttle < 0.05
-
-
 def test_a_brake_stops_a_car_below_5_mph_and_does_not_send_it_backwards(ends):
     ends.drive(120, Controls(throttle=1.0))
     speeds = [state.speed for state in ends.drive(400, Controls(brake=1.0))]
