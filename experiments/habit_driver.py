@@ -15,7 +15,7 @@ from trailbrake.analysis.reference_line import make_line
 from trailbrake.control.vehicle.drivetrain import GearRequester, upshift_speeds
 from trailbrake.drivers.line_follow import Driver as LineFollow
 from trailbrake.planning.course import GRIP_MARGIN, Course, path_shapes
-from trailbrake.planning.racing_line import road_through
+from trailbrake.planning.minimum_curvature import road_through
 from trailbrake.planning.speed_profile import compute_profile
 from trailbrake.state import CarState, Controls
 from trailbrake.tracks.road import Road, RoadColumn

@@ -16,8 +16,8 @@ import numpy as np
 from miniature_drives import CountedDrive, drive_laps, launch_loss
 from numpy.typing import NDArray
 
+from trailbrake.planning.minimum_curvature import Centreline, minimise_curvature
 from trailbrake.planning.quadratic_program import Bounds
-from trailbrake.planning.racing_line import Centreline, minimise_curvature
 from trailbrake.planning.spline import resample_path
 from trailbrake.world.miniature.car import TOP_SPEED
 from trailbrake.world.miniature.layout import LANE

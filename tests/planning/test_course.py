@@ -6,8 +6,8 @@ from trailbrake.errors import UsageError
 from trailbrake.planning import course as course_module
 from trailbrake.planning.course import LENGTH_WEIGHTS, Course, tabulate_plan
 from trailbrake.planning.handling import compute_handling
+from trailbrake.planning.minimum_curvature import plan_racing_line
 from trailbrake.planning.path_room import make_inside_room
-from trailbrake.planning.racing_line import plan_racing_line
 from trailbrake.tracks.road import RoadColumn
 from trailbrake.tracks.track_library import load_track
 

@@ -3,10 +3,10 @@ import pytest
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.planning.course import GRIP_MARGIN, Course
+from trailbrake.planning.minimum_curvature import find_stations
 from trailbrake.planning.path_margins import KERB_MARGIN
 from trailbrake.planning.path_room import PathRoom, make_inside_room
 from trailbrake.planning.quickest_line import fill_time_slopes, plan_quickest_line
-from trailbrake.planning.racing_line import find_stations
 from trailbrake.tracks.road import RoadColumn
 from trailbrake.tracks.track_library import load_track
 

@@ -14,14 +14,14 @@ from trailbrake.control.vehicle.pedal_programme import PedalProgramme
 from trailbrake.control.vehicle.steer_adaptation import SteerAdaptation
 from trailbrake.drivers.parts.road_return import RoadReturn
 from trailbrake.planning.course import Course
+from trailbrake.planning.minimum_curvature import plan_racing_line
 from trailbrake.planning.path_room import make_inside_room
-from trailbrake.planning.racing_line import plan_racing_line
 from trailbrake.state import CarState, Controls
 from trailbrake.tracks.road import Road, RoadColumn
 from trailbrake.units import wrap_angle
 
 USUAL_WIDTH = 2.2  # m, of a car, a margin included
-LINE_WEIGHT = 1e-3  # 1/m^2, of the line: see `planning/racing_line.py`
+LINE_WEIGHT = 1e-3  # 1/m^2, of the line: see `planning/minimum_curvature.py`
 FIRST_GUESS = 6.0  # m, steer per curvature
 STAGES = (3.0, 4.5, 6.5, 9.0, 12.0, 15.5, 20.0)  # m/s^2 of lateral acceleration
 PULL_SHARE = 3.0  # of it, with which the car accelerates at most: more has left a narrow road before it was learned

@@ -14,9 +14,9 @@ from trailbrake.optimal.options import STEP
 from trailbrake.optimal.stage import SCALES, UNKNOWN_COUNT, UNKNOWNS, StageParameter, build_stage
 from trailbrake.optimal.transcription import Mesh, scale_unknowns, unscale_unknowns
 from trailbrake.optimal.vehicle_model import VehicleModel, import_casadi
+from trailbrake.planning.minimum_curvature import plan_racing_line
 from trailbrake.planning.path_margins import EDGE_MARGIN
 from trailbrake.planning.path_room import PathRoom
-from trailbrake.planning.racing_line import plan_racing_line
 from trailbrake.tracks.road import Road
 from trailbrake.units import G
 

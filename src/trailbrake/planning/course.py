@@ -18,10 +18,10 @@ from trailbrake.cars.envelope import Envelope, compute_envelope
 from trailbrake.cars.params import CarParams
 from trailbrake.errors import UsageError
 from trailbrake.planning.handling import Handling, compute_handling
+from trailbrake.planning.minimum_curvature import plan_racing_line
 from trailbrake.planning.path_margins import KERB_MARGIN
 from trailbrake.planning.path_room import PathRoom, make_inside_room
 from trailbrake.planning.quickest_line import plan_quickest_line
-from trailbrake.planning.racing_line import plan_racing_line
 from trailbrake.planning.speed_profile import SpeedProfile, compute_profile
 from trailbrake.tracks.road import Road, RoadColumn, RoadPlan
 from trailbrake.tracks.track import Track

@@ -24,7 +24,7 @@ from trailbrake.cars.params import CarParams
 from trailbrake.config import lines_folder
 from trailbrake.errors import DataError, OsErrors
 from trailbrake.planning.course import Course
-from trailbrake.planning.racing_line import road_through
+from trailbrake.planning.minimum_curvature import road_through
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track import Track

@@ -16,9 +16,7 @@ import numpy as np
 from trailbrake.arrays import Array
 from trailbrake.cars.envelope import Envelope
 from trailbrake.kernels import jit
-from trailbrake.planning.path_room import PathRoom
-from trailbrake.planning.quadratic_program import Bounds, CyclicMatrix, multiply_cyclic, solve_box_qp
-from trailbrake.planning.racing_line import (
+from trailbrake.planning.minimum_curvature import (
     Centreline,
     DiscretePath,
     find_stations,
@@ -26,6 +24,8 @@ from trailbrake.planning.racing_line import (
     minimise_curvature,
     road_through,
 )
+from trailbrake.planning.path_room import PathRoom
+from trailbrake.planning.quadratic_program import Bounds, CyclicMatrix, multiply_cyclic, solve_box_qp
 from trailbrake.planning.speed_profile import PathShape, corner_speed, reachable_speed, row_shape, shape_between
 from trailbrake.tracks.road import Road, RoadColumn
 

@@ -35,9 +35,9 @@ from trailbrake.control.vehicle.line_tracking import (
 from trailbrake.drivers.parts.tracking_plan import build_tracking_plan, collect_sources
 from trailbrake.kernels import bind_entry, jit
 from trailbrake.planning.course import GRIP_MARGIN, Course, path_shapes
+from trailbrake.planning.minimum_curvature import road_through
 from trailbrake.planning.path_margins import KERB_MARGIN
 from trailbrake.planning.path_room import LEFT_SIDE, RIGHT_SIDE, PathRoom, find_side_reach
-from trailbrake.planning.racing_line import road_through
 from trailbrake.planning.speed_profile import compute_profile
 from trailbrake.tracks.frenet import RoadTable
 from trailbrake.tracks.road import Road

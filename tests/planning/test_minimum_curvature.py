@@ -1,10 +1,7 @@
 import numpy as np
 import pytest
 
-from trailbrake.planning.path_margins import EDGE_MARGIN
-from trailbrake.planning.path_room import make_inside_room
-from trailbrake.planning.quadratic_program import Bounds
-from trailbrake.planning.racing_line import (
+from trailbrake.planning.minimum_curvature import (
     NO_RUNOFF,
     ROW_SPACING,
     WALL_MARGIN,
@@ -13,6 +10,9 @@ from trailbrake.planning.racing_line import (
     minimise_curvature,
     plan_racing_line,
 )
+from trailbrake.planning.path_margins import EDGE_MARGIN
+from trailbrake.planning.path_room import make_inside_room
+from trailbrake.planning.quadratic_program import Bounds
 from trailbrake.tracks.layout import parse_layout
 from trailbrake.tracks.road import RoadColumn
 from trailbrake.tracks.road_builder import build_road
