@@ -1,1 +1,1 @@
-"""Coaching: a person's own laps, what their car could do on that road, and what to change first."""
+"""Coaching: a person's own laps, what their car could do on that road, and what to change first. Live: `dashboard`."""

@@ -1,6 +1,7 @@
 """`LiveCoach`: a person's lap under way against the target laps, by place. No clock, no input or output.
 
 `LocatedTarget`: the target laps along the road that is driven: times at a place, the next braking point, the next hint.
+The page counts down and beeps: `pages/assets/live/coach.js`.
 """
 
 import math

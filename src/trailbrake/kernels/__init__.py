@@ -1,5 +1,7 @@
 """`jit` and its relatives: the decorators of every compiled function in the package. docs/kernels.md explains them.
 
+Kernels themselves stand in the rooms of what they compute; those of the graphics card that learners step in `env`.
+
 The environment variable TRAILBRAKE_KERNELS chooses the backend at import:
 
 * `numba` (default): machine code, cached on disk per state of the sources, that releases the GIL. Without `fastmath`:

@@ -1,1 +1,1 @@
-"""The racing line and the speed profile, from a track and a car."""
+"""Plans from a track and a car: the line, its speeds, what laps teach of both, and the ways past rivals."""

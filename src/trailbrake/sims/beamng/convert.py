@@ -8,11 +8,9 @@ open; both directions assume:
   yaw, pitch, roll, as in ISO 8855. So pitch is positive nose down, and roll positive left side down.
 * `clutch` is 1 when the pedal is pressed.
 
+World axes are the same as those of ISO 8855 (right-handed, z up); body vectors and the zero of yaw differ.
+
 The wire carries no lap times, no contacts and no clock: `state_from_wire` derives the time from the message's id.
-
-BeamNG's axes <-> ISO 8855. World axes are the same (right-handed, z up); body vectors and the zero of yaw differ.
-
-Source: protocol page beamng-coupling, section 7.
 """
 
 import math

@@ -1,6 +1,6 @@
 """The donkeycar simulator: its name, rates, camera, what the wire carries, and its options.
 
-Source: protocol page formula-trend, section 10. Constants only; cheap to import.
+Source: protocol page formula-trend, section 10. Cheap to import.
 """
 
 import math
