@@ -15,6 +15,7 @@ from trailbrake.arrays import Array
 from trailbrake.cars.axle_forces import planning_car
 from trailbrake.cars.envelope import running_resistance
 from trailbrake.control.vehicle.grip_estimate import MOST_GRIP, GripEstimate
+from trailbrake.control.vehicle.line_tracking import DEFAULT_GAINS, TrackingGain
 from trailbrake.errors import DataError
 from trailbrake.json_types import JsonObject
 from trailbrake.kernels import bind_entry
@@ -44,7 +45,8 @@ from trailbrake.units import G
 REPLAN_DISTANCE = 40.0  # m after which the part ahead is planned anew
 REPLAN_FALL = 0.01  # share by which the grip falls before it is planned anew at once
 BRAKING = -3.0  # m/s^2, below which a car counts as braked
-BRAKED_ANGLE_SLIP = 0.8  # slip angle over that of the peak, from which the law gives brakes up for side force
+# Slip angle over that of the peak, from which the law gives brakes up for side force.
+BRAKED_ANGLE_SLIP = DEFAULT_GAINS[TrackingGain.REAR_SLIP_START]
 # Of the slip of braked wheels over the one aimed at, for what they have left: without anti-lock brakes the mean of an
 # axle hides the wheel that locks first.
 BRAKED_EXPONENT, LOCKING_EXPONENT = 1.0, 0.6
