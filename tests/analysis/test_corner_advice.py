@@ -23,6 +23,7 @@ ENTRY, MIDDLE, EXIT = PhaseLosses(0.2, 0.0, 0.0), PhaseLosses(0.0, 0.2, 0.0), Ph
         ({"brake_end": 160.0}, ENTRY, "Release the brake 10 m earlier, at 150 m"),
         ({"min_speed": 18.0}, MIDDLE, "Carry 7 km/h more, 72 km/h at the slowest place"),
         ({"min_speed": 18.0, "brake_point": 110.0}, MIDDLE, "by braking 10 m earlier"),
+        ({"min_speed": 18.0, "brake_point": 80.0, "turn_in": 136.0}, MIDDLE, "and brake 20 m later"),
         ({"min_speed": 18.0, "turn_in": 130.0}, MIDDLE, "by turning in 10 m later"),
         ({"min_speed": 18.0, "turn_in": 150.0}, MIDDLE, "by turning in 10 m earlier"),
         ({"apex_offset": 0.5}, MIDDLE, "Drive 1.5 m further left at the apex"),

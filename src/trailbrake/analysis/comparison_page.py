@@ -215,7 +215,7 @@ def make_figure_cell(head: str, mine: float, best: float, factor: float) -> str:
     if not math.isfinite(mine):
         return f"<td data-head='{head}'>-</td>"
     difference = subtract_shown(mine, best, 1.0 / factor) * factor
-    text = f" ({difference:+.0f})" if abs(difference) >= 0.5 else ""  # False for NaN
+    text = " (-)" if math.isnan(best) else f" ({difference:+.0f})" if abs(difference) >= 0.5 else ""
     return f"<td data-head='{head}'>{mine * factor:.0f}{text}</td>"
 
 

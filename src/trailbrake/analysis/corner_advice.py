@@ -78,7 +78,7 @@ def subtract_shown(first: float, second: float, unit: float = 1.0) -> float:
 
 
 def _name_phase(phase: str) -> str:
-    return {"entry": "before the turn-in", "middle": "between turn-in and throttle", "exit": "on the exit"}[phase]
+    return {"entry": "before the turn-in", "middle": "in the bend", "exit": "on the exit"}[phase]
 
 
 def _advise_entry(lap: CornerFigures, reference: CornerFigures) -> str:
@@ -101,12 +101,13 @@ def _advise_middle(lap: CornerFigures, reference: CornerFigures) -> str:
     if missing >= LEAST_SPEED:
         text = f"Carry {missing / KMH:.0f} km/h more, {reference.min_speed / KMH:.0f} km/h at the slowest place"
         later = subtract_shown(reference.brake_point, lap.brake_point)
+        turn = subtract_shown(reference.turn_in, lap.turn_in)
         if later <= -LEAST_WAY:
             text += f", by braking {-later:.0f} m earlier"
-        elif (early := subtract_shown(reference.turn_in, lap.turn_in)) >= LEAST_WAY:
-            text += f", by turning in {early:.0f} m later"
-        elif early <= -LEAST_WAY:
-            text += f", by turning in {-early:.0f} m earlier"
+        elif later >= LEAST_WAY and not abs(turn) > later:  # NaN: the braking
+            text += f", and brake {later:.0f} m later"
+        elif abs(turn) >= LEAST_WAY:
+            text += f", by turning in {abs(turn):.0f} m {'later' if turn > 0.0 else 'earlier'}"
         return text
     aside = reference.apex_offset - lap.apex_offset
     if abs(aside) >= LEAST_OFFSET:

@@ -41,8 +41,8 @@ ROWS_SHOWN = 5  # corners of the table
 MOST_POINTS = 1500  # of accelerations
 SPEED_BAND = 0.15  # share of a speed, within which accelerations belong to its envelope
 MOST_CHANCE = 0.99  # that is stated
-_HEADS = ("corner", "to the limit s", "what the limit lap does otherwise", "to your best s", "brake at m", "turn in m",
-          "slowest km/h", "throttle m", "exit km/h")  # fmt: skip
+_HEADS = ("corner", "behind the limit s", "what the limit lap does otherwise", "behind your best s", "brake at m",
+          "turn in m", "slowest km/h", "throttle m", "exit km/h")  # fmt: skip
 
 
 def write_coach_page(report: CoachReport, out: Path, sessions: Sequence[CoachedSession] = ()) -> Path:
@@ -167,7 +167,8 @@ def _findings_html(report: CoachReport) -> str:
         parts.append(
             f"<article><h2>{escape_html(head)}</h2><p class='advice'>{escape_html(finding.advice)}</p>"
             f"<p class='chance'>{basis} it costs {finding.cost_s:.2f} s a lap (give or take"
-            f" {finding.error_s:.2f} s); the chance that this is true is {min(finding.chance, MOST_CHANCE):.0%}.</p>"
+            f" {finding.error_s:.2f} s); the chance that it costs you time at all is"
+            f" {min(finding.chance, MOST_CHANCE):.0%}.</p>"
             f"<p class='evidence'>{escape_html(finding.evidence)}</p></article>"
         )
     return "".join(parts)
@@ -204,15 +205,16 @@ def _times_html(report: CoachReport) -> str:
 
 def _corners_html(report: CoachReport) -> str:
     ranked = sorted(report.gaps, key=lambda gap: -(gap.to_limit_s if math.isfinite(gap.to_limit_s) else gap.to_best_s))
-    head = ("Beyond that: where your usual lap is slower than the limit, in brackets yours less the limit's"
-            if report.limit is not None else
-            "Where your usual lap is slower than your best there, in brackets yours less the best one's")  # fmt: skip
+    other, head = (("the limit", "A later aim: where your usual lap is slower than your car's limit")
+                   if report.limit is not None else
+                   ("your best", "Where your usual lap is slower than your best there"))  # fmt: skip
+    read = f"In brackets: yours less that of {other}; -10 at the brake is 10 m too early. (-): not done by {other}."
     rows = [_corner_row(gap) for gap in ranked]
     heads = _HEADS if report.limit is not None else (_HEADS[0], *_HEADS[3:])
     first, rest = (f"<div class='scroll'>{render_table(heads, part)}</div>"
                    for part in (rows[:ROWS_SHOWN], rows[ROWS_SHOWN:]))  # fmt: skip
     more = f"<details><summary>{len(rows) - ROWS_SHOWN} corners more</summary>{rest}</details>"
-    return f"<h2>{head}</h2>{first}" + more * (len(rows) > ROWS_SHOWN)
+    return f"<h2>{head}</h2><p>{read}</p>{first}" + more * (len(rows) > ROWS_SHOWN)
 
 
 def _corner_row(gap: CornerGap) -> str:
@@ -273,6 +275,6 @@ def _envelope_html(report: CoachReport) -> str:
     aside = np.concatenate([side, side[::-1], -side, -side[::-1]])
     along = np.concatenate([limits.drive[at], -limits.brake[at][::-1], -limits.brake[at], limits.drive[at][::-1]]) / G
     frame = ChartFrame(find_range([aside, near[:, 1]]), find_range([along, near[:, 2]]))
-    title = f"your accelerations (g, to the left and forward) near {speed / KMH:.0f} km/h, in what your car can do"
+    title = f"your accelerations in g near {speed / KMH:.0f} km/h, forward is up; the curve is what your car can do"
     drawn = frame.draw_figure(title, frame.draw_points(near[:, 1], near[:, 2]), frame.draw_curve("one", aside, along))
     return f"<div class='envelope'>{drawn}</div>"

@@ -69,7 +69,8 @@ def find_limit_lap(
     if drive:
         try:
             lap, line = drive_at_limit(learned.place, common, show_message)
-            made_by, is_driven = f"driven by line_track on {line} in the learned car", True
+            car = "car learned from your laps" if learned.doubt is not None else "car that you named"
+            made_by, is_driven = f"driven by line_track on {line} in the {car}", True
         except TrailbrakeError as error:
             made_by = f"planned on the default line; {error}"
     deviation = measure_deviation(course, learned.doubt, learned.shown) if learned.doubt is not None else 0.0

@@ -18,7 +18,7 @@ const CHARTS = [
   { title: "Brake temperature", unit: "°C, the hottest disc", short: "disc °C", more: true, height: 90, of: (lap) => lap.disc_temperature },
   { title: "Bends", unit: "radius of the path in m, up is left", short: "radius m", more: true, height: 110, of: (lap) => scaled(lap.curvature, 1000), zero: true, both: true,
     ticks: (v) => (v ? `${+(1000 / Math.abs(v)).toPrecision(2)}` : "") },
-  { title: "Driving line", unit: "% of half the road, up is left of it", short: "game's line %", height: 110, of: (lap) => scaled(lap.driving_line, 100), zero: true, both: true },
+  { title: "Driving line", unit: "% of half the road, up is left of it", short: "driving line %", height: 110, of: (lap) => scaled(lap.driving_line, 100), zero: true, both: true },
   { title: "Off the " + report.basis, unit: "m, up is left", short: "off line m", digits: 2, height: 110, of: (lap) => lap.error, zero: true },
   ...report.signals.map((signal) => ({ title: signal.name, unit: signal.unit === "1" ? "" : signal.unit, short: signal.name, digits: 2, height: 90,
     of: (lap) => lap.signals[signal.name] || null })),
