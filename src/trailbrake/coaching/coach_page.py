@@ -205,16 +205,18 @@ def _times_html(report: CoachReport) -> str:
 
 def _corners_html(report: CoachReport) -> str:
     ranked = sorted(report.gaps, key=lambda gap: -(gap.to_limit_s if math.isfinite(gap.to_limit_s) else gap.to_best_s))
-    other, head = (("the limit", "A later aim: where your usual lap is slower than your car's limit")
-                   if report.limit is not None else
-                   ("your best", "Where your usual lap is slower than your best there"))  # fmt: skip
-    read = f"In brackets: yours less that of {other}; -10 at the brake is 10 m too early. (-): not done by {other}."
+    other, slower = (("the limit", "your car's limit") if report.limit is not None else
+                     ("your best", "your best there"))  # fmt: skip
+    later = "A later aim: w" if report.findings and report.limit is not None else "W"
+    head = f"<h2>{later}here your usual lap is slower than {slower}</h2>"
+    read = (f"Usual: the median of your laps. In brackets: yours less that of {other}, -10 at the brake is 10 m too"
+            f" early; none: the same; (-): {other} has none. Throttle: where it is opened again.")  # fmt: skip
     rows = [_corner_row(gap) for gap in ranked]
     heads = _HEADS if report.limit is not None else (_HEADS[0], *_HEADS[3:])
     first, rest = (f"<div class='scroll'>{render_table(heads, part)}</div>"
                    for part in (rows[:ROWS_SHOWN], rows[ROWS_SHOWN:]))  # fmt: skip
     more = f"<details><summary>{len(rows) - ROWS_SHOWN} corners more</summary>{rest}</details>"
-    return f"<h2>{head}</h2><p>{read}</p>{first}" + more * (len(rows) > ROWS_SHOWN)
+    return f"{head}<p>{read}</p>{first}" + more * (len(rows) > ROWS_SHOWN)
 
 
 def _corner_row(gap: CornerGap) -> str:
