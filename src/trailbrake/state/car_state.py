@@ -6,6 +6,7 @@ one of these is made per tick.
 """
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -173,3 +174,11 @@ class CarState:
     image: Image | None = None
     line_ahead: LinePoints = ()  # points of the simulator's line, from the one just behind the car on
     signals: SignalValues = NO_SIGNALS  # what the drive has selected of the simulator's own values
+
+
+def copy_state(state: CarState) -> CarState:
+    """Return a state that may be changed without changing this one; pictures and arrays are shared."""
+    own = copy(state)
+    own.wheels = [copy(wheel) for wheel in state.wheels]
+    own.others = [copy(other) for other in state.others]
+    return own

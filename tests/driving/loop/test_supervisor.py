@@ -17,7 +17,7 @@ from trailbrake.driving.loop.supervisor import (
     decide_controls,
 )
 from trailbrake.errors import CarStuckError
-from trailbrake.state import Controls, Phase, SimCommand, WheelTorque
+from trailbrake.state import Controls, OtherCar, Phase, SimCommand, WheelTorque
 from trailbrake.state.controls import SETTINGS
 from trailbrake.system.breakable_call import OURS
 
@@ -196,6 +196,20 @@ def test_bad_answers_are_stopped_after_more_than_the_limit_of_simulator_time():
 
 def raise_error(state, dt):
     raise ValueError("no\n  grip")
+
+
+def test_what_a_driver_does_to_its_state_stays_with_it():
+    def act(own, dt):
+        own.speed, own.x = 3.6 * own.speed, 0.0
+        own.wheels[0].slip_ratio = 1.0
+        own.others.clear()
+        return Controls(throttle=0.5)
+
+    seen = state(sequence=3, speed=20.0)
+    seen.x, seen.others = 7.0, [OtherCar()]
+    assert decide_controls(act, Supervisor(), seen, PERIOD) == Controls(throttle=0.5)
+    assert (seen.speed, seen.x, len(seen.others)) == (20.0, 7.0, 1)
+    assert math.isnan(seen.wheels[0].slip_ratio)
 
 
 def give_up(state, dt):

@@ -15,6 +15,7 @@ from operator import attrgetter
 from trailbrake.control.vehicle.stability_control import StabilityControl
 from trailbrake.errors import CarStuckError, describe_value, raised_at
 from trailbrake.state import CarState, Controls, FourTorques, Phase, WheelTorque, settings_of
+from trailbrake.state.car_state import copy_state
 from trailbrake.state.controls import SETTINGS, describe_driver_exception
 from trailbrake.system import steady_clock
 from trailbrake.system.breakable_call import OURS
@@ -190,7 +191,7 @@ def decide_controls(
     if supervisor.stop_reason or supervisor.is_stale(state):
         return supervisor.safe_stop_controls(state)
     try:
-        answer = act(state, dt)
+        answer = act(copy_state(state), dt)  # what a driver does to its state, no tap sees
     except OURS:
         raise
     except BaseException as error:  # KeyboardInterrupt and GeneratorExit too: a driver that ends itself ends its drive
