@@ -52,6 +52,7 @@ def measured(**values):
          "stuck in lap 2, 30 m after the line"),
         (NoFuel(), {"fuel": 0.0}, {"fuel": 0.0, "speed": 0.4}, "no fuel in lap 1, 30 m after the line"),
         (ContactsOver(3), {"contacts": 3}, {"contacts": 4}, "more than 3 contacts"),
+        (Laps(2), {"fuel": 0.0}, {"fuel": 0.0, "speed": 0.4}, "no fuel in lap 1, 30 m after the line"),
         (Laps(0), {"rolled_s": 1.0}, {"rolled_s": 1.1}, "rolled over in lap 1, 30 m after the line"),
     ],
 )  # fmt: skip

@@ -8,7 +8,7 @@ import pytest
 
 from trailbrake.driving.road_monitor import HEADWAY_TIME, STANDSTILL_RADIUS, RoadMonitor, WireLapScorer
 from trailbrake.laps import END_MARGIN, LapRecord
-from trailbrake.state import CarState, Controls, WheelState
+from trailbrake.state import CarState, Controls, Pose, SimCommand, WheelState
 from trailbrake.tracks.road import Road, RoadColumn
 from trailbrake.tracks.track_library import load_track
 
@@ -77,6 +77,20 @@ def test_laps_errors_and_mean_speed(road):
     assert monitor.measure_rest(3.0) == pytest.approx(0.98 * road.length, abs=1.0)
     assert monitor.progress == pytest.approx(0.02, abs=0.01)
     assert (monitor.off_track_s, monitor.off_road_s, monitor.stuck_s) == (0.0, 0.0, 0.0)
+
+
+def test_a_teleport_that_was_sent_spoils_its_lap_however_short_its_way(road):
+    monitor = RoadMonitor(road, road)
+    for k, (x, y, z, yaw) in enumerate(road.points(np.arange(0.0, 2.02 * road.length, 0.25))):
+        command = SimCommand(teleport=Pose(x, y, z, yaw)) if 10 < k < 100 else None
+        monitor.tick(CarState(time=k * DT, sequence=k, x=x, y=y, z=z, yaw=yaw, speed=25.0), Controls(command=command))
+    assert [lap.valid for lap in monitor.laps] == [True]
+    assert monitor.laps[0].end == pytest.approx(2.0 * road.length / 25.0, abs=0.02)
+
+
+def test_fuel_is_the_share_of_the_tank_or_where_the_wire_has_none_the_litres():
+    for fuel, seen in (({"fuel": 0.5, "fuel_litres": 30.0}, 0.5), ({"fuel_litres": 30.0}, 30.0)):
+        assert roll(RoadMonitor(None, None), [(0.0, 0.0)], **fuel).fuel == seen
 
 
 def test_before_the_first_state_there_is_nothing(road):

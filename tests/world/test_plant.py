@@ -270,6 +270,25 @@ def test_after_a_teleport_the_next_crossing_of_the_line_begins_a_lap(roads):
     assert lap.time_s == pytest.approx(crossings[1] - crossings[0], abs=2 / 333)
 
 
+def test_race_control_knows_of_a_lap_in_the_step_that_ends_it(roads):
+    """The drive may end with that step."""
+    world = World(roads.circle(30.0, half_width=14.0), [load_car("hatchback")] * 2)
+    x, y, z, yaw = world.track.road.points(0.5 * world.track.road.length, 0.0)[0].tolist()
+    world.execute_command(1, SimCommand(teleport=Pose(x, y, z, yaw)))
+    while not all(world.laps(car) for car in range(2)) and world.car_state(0).time < 60.0:
+        world.step([follow_circle(world.car_state(car), world.track.road) for car in range(2)])
+        laps = {row["car"]: row["laps"] for row in world.counters()["race"]}
+        assert laps == {car: len(world.laps(car)) for car in range(2)}
+    assert laps[1] == 1
+
+
+def test_a_teleport_leaves_the_fuel_as_it_is(roads):
+    world = World(roads.circle(200.0), [load_car("gt3")])
+    world.batch.view_car(0)[int(StateRow.FUEL)] = 3.0
+    world.execute_command(0, SimCommand(teleport=Pose(200.0, 0.0, 0.0, math.pi / 2)))
+    assert world.car_state(0).fuel_litres == 3.0
+
+
 def test_a_teleport_beyond_the_walls_ends_inside_them(roads):
     world = World(roads.circle(200.0), [load_car("gt3")])
     for radius in (260.0, 1000.0, 1e6):

@@ -3,6 +3,7 @@
 The limits of all verbs stand here, once; those of `laps` (END_MARGIN, MOVING_SPEED) are read by the monitor too.
 """
 
+import math
 from typing import TYPE_CHECKING, Annotated, Self, TypeAlias
 
 import msgspec
@@ -43,7 +44,7 @@ class Goal(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_u
     def judge(self, monitor: "RoadMonitor") -> str | None:
         """Return None while the drive goes on, "" once the goal is reached, or the reason for another end.
 
-        Every drive ends with a car on its roof.
+        Every drive ends with a car on its roof, or that stands with an empty tank.
         """
         verdict = self._judge_alone(monitor)
         for end in self.ends:
@@ -51,7 +52,7 @@ class Goal(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_u
                 verdict = end.judge(monitor)
         if verdict is None and monitor.rolled_s > ROLLED_LIMIT_S:
             verdict = f"rolled over {_describe_place(monitor)}"
-        return verdict
+        return _judge_tank(monitor) if verdict is None else verdict
 
     def _judge_alone(self, monitor: "RoadMonitor") -> str | None:
         return None
@@ -149,8 +150,7 @@ class NoFuel(Goal, frozen=True, tag="no_fuel"):
     """An empty tank, at a standstill."""
 
     def _judge_alone(self, monitor: "RoadMonitor") -> str | None:
-        empty = monitor.fuel <= 0.0 and monitor.speed < MOVING_SPEED and monitor.moved_at == monitor.moved_at
-        return f"no fuel {_describe_place(monitor)}" if empty else None
+        return _judge_tank(monitor)
 
 
 class ContactsOver(Goal, frozen=True, tag="contacts_over"):
@@ -175,6 +175,11 @@ AnyGoal: TypeAlias = (
     | NoFuel
     | ContactsOver
 )
+
+
+def _judge_tank(monitor: "RoadMonitor") -> str | None:
+    empty = monitor.fuel <= 0.0 and monitor.speed < MOVING_SPEED and math.isfinite(monitor.moved_at)
+    return f"no fuel {_describe_place(monitor)}" if empty else None
 
 
 def _describe_place(monitor: "RoadMonitor") -> str:

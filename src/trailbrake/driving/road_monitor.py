@@ -36,7 +36,7 @@ class RoadMonitor:
     Attributes:
         clock: s of simulator time, on over restarts.
         began: s, the clock at the first state.
-        time, speed, fuel: s, m/s and kg or l of the last state; time 0 before the first.
+        time, speed, fuel: s, m/s, and share of a full tank or l, of the last state; time 0 before the first.
         states: how many were observed.
         laps: finished laps.
         finished_at: s, the clock at the end of the last lap; 0 before.
@@ -105,6 +105,8 @@ class RoadMonitor:
             self.observe_state(state)
         else:
             self.observe_state(self._plant.car_state(0), self._plant.laps(0))
+        if self._timer is not None and controls.command is not None and controls.command.teleport is not None:
+            self._timer.mark_jump()  # however short the way
 
     def close(self) -> None:
         """Nothing to end."""
@@ -121,7 +123,8 @@ class RoadMonitor:
             self._known_laps, self._lap_began = 0, self.clock
         if not laps and (not self.states or state.time < self.time):
             self._late = state.time
-        self.time, self.speed, self.fuel = state.time, state.speed, state.fuel
+        self.time, self.speed = state.time, state.speed
+        self.fuel = state.fuel if math.isfinite(state.fuel) else state.fuel_litres
         self.states, self._speed_sum = self.states + 1, self._speed_sum + state.speed
         if math.isnan(self.moved_at) and state.speed > MOVING_SPEED:
             self.moved_at = self.clock

@@ -34,7 +34,7 @@ RACE_STEPS = 10  # steps of the world from one look of race control to the next
 GRIP_STEP = 0.001  # least change of the ground's grip that is written to the road
 MAX_BANK_SHIFT = 1.0  # m between a centre of mass and the road below it, sideways; a tall car on a steep bank has less
 _S, _ON_TRACK, _CONTACTS, _STATES = int(StateRow.S), int(StateRow.ON_TRACK), int(StateRow.CONTACTS), int(StateRow.COUNT)
-_SPEED = int(StateRow.VX)
+_SPEED, _FUEL = int(StateRow.VX), int(StateRow.FUEL)
 _X, _Y, _CONTACT_CAR = int(StateRow.X), int(StateRow.Y), int(StateRow.CONTACT_CAR)
 _CONTACT_SPEED, _CONTACT_IMPULSE = int(StateRow.CONTACT_SPEED), int(StateRow.CONTACT_IMPULSE)
 FORMATION_LEAST, FORMATION_MOST = 0.5, 5.0  # s for which a rolling field is led, so that all cars get their drivers
@@ -229,9 +229,8 @@ class World:
         self._sequence += 1
         if self._formation_began is not None:
             self._lead_formation(controls)
-        for car in range(len(self.cars)):
-            self._update_laps(car)
-        if len(self.cars) > 1 and self._sequence % RACE_STEPS == 0:
+        ended = [self._update_laps(car) for car in range(len(self.cars))]
+        if len(self.cars) > 1 and (self._sequence % RACE_STEPS == 0 or any(ended)):
             self._update_race()
         if self._grip_schedule is not None:
             self._update_grip(self._grip_schedule)
@@ -286,9 +285,9 @@ class World:
             self._timers[car].reset()
             self._update_laps(car)
         elif command.teleport is not None:
-            contacts = self.batch.view_car(car)[_CONTACTS]
+            kept = self.batch.view_car(car)[[_CONTACTS, _FUEL]]
             self._place_at_pose(car, command.teleport)
-            self.batch.view_car(car)[_CONTACTS] = contacts
+            self.batch.view_car(car)[[_CONTACTS, _FUEL]] = kept
             self._timers[car].mark_jump()
 
     def _advance(self, substeps: int) -> None:
@@ -332,7 +331,8 @@ class World:
             self._grip_factor = factor
             self.batch.set_grip_factor(factor)
 
-    def _update_laps(self, car: int) -> None:
+    def _update_laps(self, car: int) -> bool:
+        """Time a car; return whether a lap ended."""
         figure = self._read_value[car]
         on_track = figure(_ON_TRACK) + figure(_ON_TRACK + 1) + figure(_ON_TRACK + 2) + figure(_ON_TRACK + 3)
         timer, time = self._timers[car], self._sequence * self.period
@@ -341,6 +341,7 @@ class World:
             self._laps[car].append(lap)
         if lap is not None and lap.valid and not self._best_lap_times[car] <= lap.time_s:  # best may be NaN
             self._best_lap_times[car] = lap.time_s
+        return lap is not None
 
     def _update_race(self) -> None:
         progress = []
