@@ -1,5 +1,6 @@
 """One clear error where numba lacks a private part, and a bound that is the one of pyproject.toml."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -14,8 +15,10 @@ from trailbrake.kernels import BACKEND
 if BACKEND != "numba":
     pytest.skip("plain Python does not import numba", allow_module_level=True)
 
+from numba.core.errors import TypingError
+
 from trailbrake.kernels import numba_internals
-from trailbrake.kernels.numba_internals import VERSIONS, check_numba
+from trailbrake.kernels.numba_internals import VERSIONS, check_numba, njit, transform_source
 
 
 def test_the_installed_numba_fits():
@@ -45,6 +48,25 @@ def test_an_unknown_option_is_named(monkeypatch):
 def test_the_bound_is_that_of_the_package():
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert f"numba{VERSIONS}" in project["dependencies"]
+
+
+def test_the_garbage_collector_rests_while_a_kernel_compiles_and_is_then_as_it_was():
+    seen = []
+
+    def compile_new():
+        transform_source(njit(lambda x: x + 1.0), lambda function: seen.append(gc.isenabled()) or function)(1.0)
+
+    compile_new()
+    assert (seen, gc.isenabled()) == ([False], True)
+    with pytest.raises(TypingError):
+        njit(lambda x: x.nothing)(1.0)
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        compile_new()
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
 
 
 @pytest.mark.slow

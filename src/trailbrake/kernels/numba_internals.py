@@ -4,13 +4,14 @@ numba may rename private parts in any minor release, so pyproject.toml bounds it
 clear error where a version lacks a part, before the first kernel is defined.
 """
 
+import gc
 import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numba
-from numba.core import types
+from numba.core import event, types
 from numba.core.caching import FunctionCache
 from numba.core.dispatcher import Dispatcher
 
@@ -33,6 +34,30 @@ _PRIVATE_OF_KERNELS = ("_cache", "_compiler")
 njit: Any = numba.njit  # its type stubs lack the options above
 typeof: Any = numba.typeof
 unliteral: Any = types.unliteral
+
+
+class _CollectorPause(event.Listener):
+    """Keeps Python's garbage collector off while kernels compile: an eighth of the time, for about 50 MB of memory.
+
+    Compilations nest, and numba's lock lets one thread compile at a time.
+    """
+
+    def __init__(self) -> None:
+        self._depth, self._was_enabled = 0, False
+
+    def on_start(self, event: Any) -> None:
+        if not self._depth:
+            self._was_enabled = gc.isenabled()
+            gc.disable()
+        self._depth += 1
+
+    def on_end(self, event: Any) -> None:
+        self._depth -= 1
+        if not self._depth and self._was_enabled:
+            gc.enable()
+
+
+event.register("numba:compile", _CollectorPause())  # type: ignore[no-untyped-call]
 
 
 def check_numba() -> None:
