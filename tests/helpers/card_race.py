@@ -1,4 +1,4 @@
-"""Compares a `CudaRaceBatch` with a `RaceBatch` that is given its cars: `python -m helpers.card_race single CASE ...`.
+"""Compares a `CudaRaceBatch` with a `RaceBatch` that is given its cars: `python -m helpers.card_race single:CASE ...`.
 
 Prints the largest differences of each case as a line of JSON. A process of its own, because numba decides at import
 whether it simulates a card; one for all cases, because kernels are compiled anew in each process.
@@ -188,6 +188,6 @@ if __name__ == "__main__":
         from numba.cuda.simulator.kernelapi import FakeCUDALocal
 
         FakeCUDALocal.array = lambda self, shape, dtype: np.full(shape, np.nan, dtype)
-    for name in sys.argv[2:]:
+    for precision, _, name in (word.partition(":") for word in sys.argv[1:]):
         n = 8 if CASES[name].cars > 1 and not CASES[name].rivals else 5  # 5 leave a block half empty
-        print(json.dumps({"case": name, **compare(name, sys.argv[1] == "single", n)}), flush=True)
+        print(json.dumps({"precision": precision, "case": name, **compare(name, precision == "single", n)}), flush=True)

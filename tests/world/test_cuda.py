@@ -28,86 +28,86 @@ cuda_kernels.THREADS = 4  # the simulator makes a thread of the processor for ea
 if numba.config.ENABLE_CUDASIM:  # rows that nothing loads are NaN
     from numba.cuda.simulator.kernelapi import FakeCUDALocal
     FakeCUDALocal.array = lambda self, shape, dtype: np.full(shape, np.nan, dtype)
-single, equal = sys.argv[1] == "single", sys.argv[2] == "equal"
+equal = sys.argv[1] == "equal"
 gt3 = load_car("gt3")
 track, models = load_track("hartmoor"), [gt3, gt3, load_car("sports_awd"), load_car("hatchback")]
 if equal:
     models = [gt3]
-n, rng = 4, np.random.default_rng(3)
-tracks = [load_track("pinegrove"), track]  # all cars are on the second one
-batches = [
-    Batch(track, models, n, group_size=2, single_precision=single),
-    CudaBatch(tracks, models, [1] * n, [k % len(models) for k in range(n)], group_size=2, single_precision=single),
-]
-# Two cars side by side that touch at once, one towards the wall, one on the straight.
-beside = track.road.column(RoadColumn.WIDTH_LEFT).min() + 4.0
-places = track.road.points([50.0, 51.0, 300.0, 600.0], [0.0, 1.7, beside, 0.0])
-yaw = places[:, 3] + [0.1, -0.1, 0.9, 0.0]
-for batch in batches:
-    batch.place_cars(np.arange(n), places[:, 0], places[:, 1], yaw, [30.0, 31.0, 35.0, 45.0])
-for look in range(6):
-    pedal = rng.uniform(-1.0, 1.0, n)
+
+
+def compare(single):
+    precision = "single" if single else "double"
+    n, rng = 4, np.random.default_rng(3)
+    tracks = [load_track("pinegrove"), track]  # all cars are on the second one
+    batches = [
+        Batch(track, models, n, group_size=2, single_precision=single),
+        CudaBatch(tracks, models, [1] * n, [k % len(models) for k in range(n)], group_size=2, single_precision=single),
+    ]
+    # Two cars side by side that touch at once, one towards the wall, one on the straight.
+    beside = track.road.column(RoadColumn.WIDTH_LEFT).min() + 4.0
+    places = track.road.points([50.0, 51.0, 300.0, 600.0], [0.0, 1.7, beside, 0.0])
+    yaw = places[:, 3] + [0.1, -0.1, 0.9, 0.0]
     for batch in batches:
-        batch.set_row(ControlRow.STEER, 0.3 * np.sin(0.5 * look + np.arange(n)))
-        batch.set_row(ControlRow.THROTTLE, np.maximum(pedal, 0.0))
-        batch.set_row(ControlRow.BRAKE, np.maximum(-pedal, 0.0))
-        batch.step(0.001, 10)
-rows = "X", "Y", "VX", "VY", "YAW_RATE", "ENGINE_SPEED", "HEAVE", "ROLL", "S", "OFFSET", "CONTACTS", "DAMAGE", "GEAR"
-for row in rows:
-    a, b = (batch.get_row(StateRow[row]) for batch in batches)
-    print(row, np.abs(a - b).max() / max(1.0, np.abs(a).max()), np.abs(a).max())
-# Without substeps nothing moves; projection and ground follow what was written.
-for batch in batches:
-    batch.set_row(StateRow.X, batch.get_row(StateRow.X) + 0.5)
-    batch.step(0.0, 0)
-a, b = (batch.get_row(0, int(StateRow.COUNT)) for batch in batches)
-print("ALL", (np.abs(a - b).max(axis=1) / np.maximum(1.0, np.abs(a).max(axis=1))).max(), np.abs(a).max())
-again = batches[1]
-again.place_cars([2], places[:1, 0], places[:1, 1], yaw[:1])
-print("PLACED", abs(again.get_row(StateRow.X)[2] - places[0, 0]), abs(again.get_row(StateRow.VX)[1]))
+        batch.place_cars(np.arange(n), places[:, 0], places[:, 1], yaw, [30.0, 31.0, 35.0, 45.0])
+    for look in range(6):
+        pedal = rng.uniform(-1.0, 1.0, n)
+        for batch in batches:
+            batch.set_row(ControlRow.STEER, 0.3 * np.sin(0.5 * look + np.arange(n)))
+            batch.set_row(ControlRow.THROTTLE, np.maximum(pedal, 0.0))
+            batch.set_row(ControlRow.BRAKE, np.maximum(-pedal, 0.0))
+            batch.step(0.001, 10)
+    for row in "X Y VX VY YAW_RATE ENGINE_SPEED HEAVE ROLL S OFFSET CONTACTS DAMAGE GEAR".split():
+        a, b = (batch.get_row(StateRow[row]) for batch in batches)
+        print(precision, row, np.abs(a - b).max() / max(1.0, np.abs(a).max()), np.abs(a).max())
+    # Without substeps nothing moves; projection and ground follow what was written.
+    for batch in batches:
+        batch.set_row(StateRow.X, batch.get_row(StateRow.X) + 0.5)
+        batch.step(0.0, 0)
+    a, b = (batch.get_row(0, int(StateRow.COUNT)) for batch in batches)
+    print(precision, "ALL", (np.abs(a - b).max(axis=1) / np.maximum(1.0, np.abs(a).max(axis=1))).max(), np.abs(a).max())
+    again = batches[1]
+    again.place_cars([2], places[:1, 0], places[:1, 1], yaw[:1])
+    print(precision, "PLACED", abs(again.get_row(StateRow.X)[2] - places[0, 0]), abs(again.get_row(StateRow.VX)[1]))
+
+
+for single in False, True:
+    compare(single)
 """
 
 
-@pytest.fixture(scope="module")
-def differences():
+FAR = {"double": 1e-9, "single": 2e-3}
+
+
+def judge_differences(cars, simulated="1", far=FAR):
+    """Run the comparison in both precisions and hold its differences against `far`."""
     if kernels.BACKEND != "numba":
         pytest.skip("plain Python kernels")
-
-    def compare(precision, cars, simulated="1"):
-        environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": simulated}
-        ran = subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", COMPARE, precision, cars],
-            env=environment,
-            capture_output=True,
-            text=True,
-        )
-        assert ran.returncode == 0, ran.stderr
-        return {name: (float(a), float(b)) for name, a, b in (line.split() for line in ran.stdout.splitlines())}
-
-    return compare
+    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": simulated}
+    command = [sys.executable, "-W", "ignore", "-c", COMPARE, cars]
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    found = {"double": {}, "single": {}}
+    for precision, name, a, b in (line.split() for line in ran.stdout.splitlines()):
+        found[precision][name] = float(a), float(b)
+    for precision, rows in found.items():
+        assert rows["CONTACTS"][1] >= 1.0
+        assert rows["DAMAGE"][1] > 100.0
+        assert rows["PLACED"][1] > 1.0  # placing one car leaves the others
+        for name, (difference, _) in rows.items():
+            assert difference <= far[precision], (precision, name, difference)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("precision", "far"), [("double", 1e-9), ("single", 2e-3)])
-def test_card_and_processor_agree_to_rounding(differences, precision, far):
-    judge(differences(precision, "different"), far)
+def test_card_and_processor_agree_to_rounding():
+    judge_differences("different")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("cars", ["different", "equal"])  # equal parameters are in constant memory
-@pytest.mark.parametrize(("precision", "far"), [("double", 1e-6), ("single", 2e-3)])
-def test_so_does_a_real_card(differences, precision, far, cars):
+def test_so_does_a_real_card(cars):
     if not pytest.importorskip("numba.cuda").is_available():
         pytest.skip("no graphics card here")
-    judge(differences(precision, cars, simulated="0"), far)
-
-
-def judge(found, far):
-    assert found["CONTACTS"][1] >= 1.0
-    assert found["DAMAGE"][1] > 100.0
-    for name, (difference, _) in found.items():
-        assert difference <= far, (name, difference)
-    assert found["PLACED"][1] > 1.0  # placing one car leaves the others
+    judge_differences(cars, "0", FAR | {"double": 1e-6})
 
 
 def test_without_a_card_one_line_says_so(monkeypatch):
