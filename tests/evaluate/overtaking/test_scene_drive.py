@@ -76,7 +76,6 @@ def test_race_line_stays_on_narrow_roads_among_others(suite, number, track):
 
 @pytest.mark.slow
 def test_race_line_does_not_drive_into_a_rival_that_moves_aside_and_lifts(suite):
-    suite = msgspec.structs.replace(suite, practice_laps=2)
     kind = next(kind for kind in suite.classes if kind.name == "blue_flag")
     result = drive_scene(suite, draw_scenes(suite, kind, 71, 1)[0], JudgedDriver("race_line"))
     assert (result.error, result.passed, result.contact, result.off_road_s) == ("", True, False, 0.0)
