@@ -23,7 +23,7 @@ from trailbrake.learning.identification.tyre_forces import (
 CAR = load_car("gt3")
 
 
-def bends(peak_steer, rows=4000):
+def bends(peak_steer, rows=2000):
     """Return a table of weaves at rising steer, and the parameters by which its forces were made."""
     time = np.arange(rows) / 50.0
     rng = np.random.default_rng(1)
@@ -55,7 +55,7 @@ def bends(peak_steer, rows=4000):
 
 
 def test_the_law_that_made_the_forces_is_found():
-    table, truth = bends(0.5)
+    table, truth = bends(0.5, 4000)
     found = find_tyres(table, CAR, known_lift=True)
     assert found.fit.value[P.STEER] == pytest.approx(truth[P.STEER], rel=0.02)
     numbers, made = tyre_numbers(found.fit.value), tyre_numbers(truth)
@@ -96,7 +96,7 @@ def test_slips_that_the_wire_supplies_make_the_peak_surer():
 
 
 def test_the_lag_of_a_steering_whose_command_alone_is_supplied_is_found():
-    table, truth = bends(0.5)
+    table, truth = bends(0.5, 4000)
     late = 0.06  # s, by which the wheels follow what the wire supplies
     supplied = np.interp(table.time + late, table.time, truth[P.STEER] * table.wheel_angle / 0.6)
     table = replace(table, steer_applied=supplied, wheel_angle=np.full(len(table), np.nan))
