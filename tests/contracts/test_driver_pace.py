@@ -30,7 +30,7 @@ def drive_slowly(driver, tmp_path, sim, pace, seconds):
     return summary, time.perf_counter() - began
 
 
-@pytest.mark.parametrize(("sim", "period", "seconds"), [("assetto", 1 / 333, 0.2), ("beamng", 0.005, 0.3)])
+@pytest.mark.parametrize(("sim", "period", "seconds"), [("assetto", 1 / 333, 0.3), ("beamng", 0.005, 0.5)])
 def test_every_sample_is_answered(slow_driver, tmp_path, sim, period, seconds):
     summary, took = drive_slowly(slow_driver, tmp_path, sim, "driver", seconds)
     assert summary["ended"] == "done"
