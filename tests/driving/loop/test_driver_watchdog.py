@@ -108,15 +108,14 @@ class Bench:
         return self.seats[0].supervisor.counters.hung
 
 
-def hang_once(bench, seconds, sequence=20):
-    def act(state):
-        if state.sequence == sequence:
-            bench.hang(seconds)
-            return Controls(throttle=1.0)
-        return Controls(throttle=0.5)
-
-    bench.answer = act
+def answer_once(bench, compute, sequence=20):
+    """Let the driver answer that sample with what `compute()` returns, all others with half throttle."""
+    bench.answer = lambda state: (state.sequence == sequence and compute()) or Controls(throttle=0.5)
     return bench
+
+
+def hang_once(bench, seconds, sequence=20):
+    return answer_once(bench, lambda: bench.hang(seconds) or Controls(throttle=1.0), sequence)
 
 
 def test_an_answer_in_time_is_sent():
@@ -159,15 +158,12 @@ def test_a_driver_that_hangs_for_good_ends_the_drive_when_the_car_stands():
 def test_a_stop_that_is_requested_meanwhile_breaks_the_call_off_at_once():
     bench = Bench()
 
-    def act(state):
-        if state.sequence == 20:
-            bench.hang(1.0)
-            bench.seats[0].supervisor.request_stop("interrupted")
-            bench.hang(1e6)
-        return Controls(throttle=0.5)
+    def compute():
+        bench.hang(1.0)
+        bench.seats[0].supervisor.request_stop("interrupted")
+        bench.hang(1e6)
 
-    bench.answer = act
-    result, car = bench.drive()
+    result, car = answer_once(bench, compute).drive()
     assert result.reason == "interrupted"
     assert bench.now - 50.0 < 5.0
     assert car.speed == 0.0
@@ -176,14 +172,11 @@ def test_a_stop_that_is_requested_meanwhile_breaks_the_call_off_at_once():
 def test_a_stop_that_is_requested_before_the_hang_is_noticed():
     bench = Bench(limit=lambda: 10.0)
 
-    def act(state):
-        if state.sequence == 20:
-            bench.seats[0].supervisor.request_stop("interrupted")
-            bench.hang(1e6)
-        return Controls(throttle=0.5)
+    def compute():
+        bench.seats[0].supervisor.request_stop("interrupted")
+        bench.hang(1e6)
 
-    bench.answer = act
-    assert bench.drive()[0].reason == "interrupted"
+    assert answer_once(bench, compute).drive()[0].reason == "interrupted"
     assert bench.said == []
 
 
@@ -235,15 +228,12 @@ def test_a_slow_driver_is_no_driver_that_hangs():
 def test_a_suspended_machine_is_no_driver_that_hangs():
     bench = Bench()
 
-    def act(state):
-        if state.sequence == 20:
-            bench.hang(POLL_S)
-            bench.now += 3600.0
-            bench.watchdog.poll(bench.now)
-        return Controls(throttle=0.5)
+    def compute():
+        bench.hang(POLL_S)
+        bench.now += 3600.0
+        bench.watchdog.poll(bench.now)
 
-    bench.answer = act
-    bench.drive()
+    answer_once(bench, compute).drive()
     assert (bench.hung, bench.said) == (0, [])
 
 
@@ -257,14 +247,11 @@ def test_all_cars_of_the_loop_are_braked():
 def test_a_driver_that_raises_late_stops_the_car():
     bench = Bench()
 
-    def act(state):
-        if state.sequence == 20:
-            bench.hang(3.0)
-            raise ZeroDivisionError
-        return Controls(throttle=0.5)
+    def compute():
+        bench.hang(3.0)
+        raise ZeroDivisionError
 
-    bench.answer = act
-    result, car = bench.drive()
+    result, car = answer_once(bench, compute).drive()
     assert "ZeroDivisionError" in result.reason
     assert car.speed == 0.0
 
