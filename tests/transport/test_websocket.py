@@ -58,6 +58,17 @@ def answered(listener):
     return channel
 
 
+@contextlib.contextmanager
+def call_by_hand(listener):
+    """Yield a socket that has asked for a WebSocket, and the channel that answers it."""
+    with contextlib.closing(socket.create_connection(listener.address)) as peer:
+        peer.sendall(
+            b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+        )
+        yield peer, answered(listener)
+
+
 def test_texts_go_both_ways(listener):
     def peer():
         with client(listener) as other:
@@ -215,12 +226,7 @@ def test_a_peer_that_has_gone_before_the_end_of_our_output_has_hung_up(listener)
         def shutdown(self, how):
             raise OSError(errno.ENOTCONN, "Transport endpoint is not connected")
 
-    with contextlib.closing(socket.create_connection(listener.address)) as peer:
-        peer.sendall(
-            b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
-        )
-        channel = answered(listener)
+    with call_by_hand(listener) as (peer, channel):
         channel._socket = Gone(channel._socket)
         peer.sendall(b"\x88\x82\0\0\0\0\x03\xe9")  # a close frame, code 1001
         channel.poll_texts()
@@ -265,12 +271,7 @@ def test_a_page_that_is_named_is_served():
 
 
 def test_empty_fragments_without_end_take_no_memory(listener):
-    with contextlib.closing(socket.create_connection(listener.address)) as peer:
-        peer.sendall(
-            b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
-        )
-        channel = answered(listener)
+    with call_by_hand(listener) as (peer, channel):
         peer.sendall(b"\x01\x80\0\0\0\0" + b"\0\x80\0\0\0\0" * 2000)
         wait_for(lambda: channel.poll_texts() or channel._frames_received > 2000)
         assert sys.getsizeof(channel._fragments) < 200
@@ -278,12 +279,7 @@ def test_empty_fragments_without_end_take_no_memory(listener):
 
 def test_pings_of_a_peer_that_does_not_read_end_the_channel(listener, monkeypatch):
     monkeypatch.setattr(tcp, "MAX_UNSENT", 100_000)
-    with contextlib.closing(socket.create_connection(listener.address)) as peer:
-        peer.sendall(
-            b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
-        )
-        channel = answered(listener)
+    with call_by_hand(listener) as (peer, channel):
         ping = b"\x89\xfd\0\0\0\0" + b"p" * 125
         with contextlib.suppress(OSError):
             peer.settimeout(SOON)
