@@ -13,7 +13,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import serve
 
 from trailbrake.event_sims.host import _MAX_COMMANDS
-from trailbrake.event_sims.options import BrowserServeOptions, host_period
+from trailbrake.event_sims.options import EventServeOptions, host_period
 from trailbrake.sims.udacity_pid import spec
 from trailbrake.sims.udacity_pid.host import Host
 from trailbrake.sims.udacity_pid.link import Link
@@ -39,7 +39,7 @@ class Straight(Agent):
 
 def simulator(port, **options):
     track, car = place()
-    options = BrowserServeOptions(connect=f"127.0.0.1:{port}", **{"pace": "lockstep"} | options)
+    options = EventServeOptions(connect=f"127.0.0.1:{port}", **{"pace": "lockstep"} | options)
     host = Host(World(track, [car], period=host_period(options)), options)
     host.open(time.monotonic())
     return host

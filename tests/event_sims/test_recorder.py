@@ -8,7 +8,7 @@ from helpers.event_pairs import place
 from helpers.socketio_agents import Agent, listening
 
 from trailbrake.errors import DataError, UsageError
-from trailbrake.event_sims.options import BrowserServeOptions, EventRecordOptions, host_period
+from trailbrake.event_sims.options import EventRecordOptions, EventServeOptions, host_period
 from trailbrake.event_sims.recorder import EventRecordingSession, build_relay_settings
 from trailbrake.sims.udacity_pid import spec
 from trailbrake.sims.udacity_pid.host import Host
@@ -35,7 +35,7 @@ def test_what_passes_is_recorded_and_passes_unchanged(tmp_path, dialect):
     with listening(agent) as agent_port, open_session(tmp_path, agent_port) as session:
         port = session._relay._listener.address[1]
         track, car = place()
-        options = BrowserServeOptions(connect=f"127.0.0.1:{port}", pace="lockstep", dialect=dialect)
+        options = EventServeOptions(connect=f"127.0.0.1:{port}", pace="lockstep", dialect=dialect)
         host = Host(World(track, [car], period=host_period(options)), options)
         host.open(time.monotonic())
         deadline = time.monotonic() + SOON
@@ -67,7 +67,7 @@ def test_an_agent_that_is_not_there_yet_is_called_until_it_is(tmp_path):
     with open_session(tmp_path, agent_port) as session:
         port = session._relay._listener.address[1]
         track, car = place()
-        options = BrowserServeOptions(connect=f"127.0.0.1:{port}", pace="lockstep", dialect="bare")
+        options = EventServeOptions(connect=f"127.0.0.1:{port}", pace="lockstep", dialect="bare")
         host = Host(World(track, [car], period=host_period(options)), options)
         host.open(time.monotonic())
         deadline = time.monotonic() + SOON

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from trailbrake.errors import WireError
 from trailbrake.event_sims.agent_door import MANUAL, STEER, TELEMETRY
-from trailbrake.event_sims.options import COMMAND_STEPS, CallOptions
+from trailbrake.event_sims.options import COMMAND_STEPS, EventServeOptions
 from trailbrake.roles import Plant
 from trailbrake.simulator_tools import Doors
 from trailbrake.state import CarState, Controls, SimCommand
@@ -60,7 +60,7 @@ class EventHost(ABC, Generic[P]):
     NAME: ClassVar[str]
     RESTART: ClassVar[str] = ""  # the event that sends the car back to the start; "" where there is none
 
-    def __init__(self, plant: P, options: CallOptions, *, doors: Doors = None) -> None:
+    def __init__(self, plant: P, options: EventServeOptions, *, doors: Doors = None) -> None:
         self._plant, self._call_options, self._doors = plant, options, doors
         self._address: Address | None = None
         self._caller: TcpCaller[WebSocketChannel] | None = None

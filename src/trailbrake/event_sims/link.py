@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from trailbrake.errors import SimulatorError, WireError
 from trailbrake.event_sims.agent_door import MANUAL, STEER, TELEMETRY, UNREADABLE, AgentDoor
 from trailbrake.event_sims.one_pedal import OnePedal, PedalCar
-from trailbrake.event_sims.options import COMMAND_STEPS, STEP_S, ListenOptions, parse_origins
+from trailbrake.event_sims.options import COMMAND_STEPS, STEP_S, EventLiveOptions, parse_origins
 from trailbrake.event_sims.telemetry_clock import TelemetryClock
 from trailbrake.roles import LinkCounters
 from trailbrake.simulator_tools import Doors, Idle
@@ -121,7 +121,7 @@ class EventLink(ABC, Generic[T]):
     IMAGE_SIZE: ClassVar[tuple[int, int]] = (0, 0)  # height and width of the camera's images, pixels; 0: no camera
     period = STEP_S * COMMAND_STEPS
 
-    def __init__(self, options: ListenOptions, *, doors: Doors = None, idle: Idle | None = None) -> None:
+    def __init__(self, options: EventLiveOptions, *, doors: Doors = None, idle: Idle | None = None) -> None:
         self._options, self._doors, self._idle = options, doors, idle
         self.counters = LinkCounters()
         self.unreadable = 0

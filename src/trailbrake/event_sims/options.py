@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 from trailbrake.errors import UsageError
 
@@ -14,44 +14,6 @@ PORT = 4567
 AGENT_ADDRESS = f"127.0.0.1:{PORT}"
 
 
-class CallOptions(Protocol):
-    """The part of the serve options that the hosts read.
-
-    Attributes:
-        connect: the agent to call, HOST:PORT.
-        laps: of a race; 0 = no end.
-        patience: s of wall time to wait for the agent's answer before hanging up.
-        pace: "lockstep" or "real".
-        dialect: "auto", "legacy", "modern" or "bare".
-    """
-
-    __dataclass_fields__: ClassVar[dict[str, Any]]
-    connect: str
-    laps: int
-    patience: float
-
-    @property
-    def pace(self) -> Literal["lockstep", "real"]: ...  # noqa: D102 documented above
-
-    @property
-    def dialect(self) -> str: ...  # noqa: D102
-
-
-class ListenOptions(Protocol):
-    """The part of the live options that the links read.
-
-    Attributes:
-        listen: where to listen, HOST:PORT.
-        wait: s to wait for a call.
-        origin: web pages that may be the simulator, with commas between.
-    """
-
-    __dataclass_fields__: ClassVar[dict[str, Any]]
-    listen: str
-    wait: float
-    origin: str
-
-
 @dataclass(slots=True)
 class EventServeOptions:
     """Options of `serve` for a simulator that calls its agent.
@@ -60,26 +22,7 @@ class EventServeOptions:
         connect: HOST:PORT to call: the agent is the server.
         laps: laps until it ends; 0 = until stopped.
         pace: `real`: the world does not wait for the agent; `lockstep`: a command advances it by 0.02 or 0.04 s.
-        dialect: of Socket.IO, `auto` detects it.
-        patience: s of wall time to wait for the agent's answer.
-    """
-
-    connect: str = AGENT_ADDRESS
-    laps: int = 0
-    pace: Literal["real", "lockstep"] = "real"
-    dialect: Literal["auto", "legacy", "modern"] = "auto"
-    patience: float = 30.0
-
-
-@dataclass(slots=True)
-class BrowserServeOptions:
-    """Options of `serve` for a simulator that has a build for the browser too.
-
-    Attributes:
-        connect: HOST:PORT to call: the agent is the server.
-        laps: laps until it ends; 0 = until stopped.
-        pace: `real`: the world does not wait for the agent; `lockstep`: a command advances it by 0.02 or 0.04 s.
-        dialect: of Socket.IO; `bare`: the browser's build with its own.
+        dialect: of Socket.IO, `auto` detects it; `bare`: that of Udacity's builds for the browser.
         patience: s of wall time to wait for the agent's answer.
     """
 
@@ -165,11 +108,11 @@ def parse_origins(text: str) -> tuple[str, ...]:
     return origins
 
 
-def host_period(options: CallOptions) -> float:
+def host_period(options: EventServeOptions) -> float:
     """Return the simulator time of one step of the world, s."""
     return STEP_S
 
 
-def serve_pace(options: CallOptions) -> Literal["real", "max"]:
+def serve_pace(options: EventServeOptions) -> Literal["real", "max"]:
     """Return the default speed of `serve`: in lockstep, as fast as the agent answers."""
     return "max" if options.pace == "lockstep" else "real"

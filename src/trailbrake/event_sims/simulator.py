@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from trailbrake.event_sims.options import (
     CallAdvice,
-    CallOptions,
     EventDoctorOptions,
+    EventLiveOptions,
     EventRecordOptions,
-    ListenOptions,
+    EventServeOptions,
     host_period,
     serve_pace,
 )
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from trailbrake.event_sims.recorder import EventRecordingSession, RelaySettings
     from trailbrake.findings import Finding
 
-Live = TypeVar("Live", bound=ListenOptions)
-Serve = TypeVar("Serve", bound=CallOptions)
+Live = TypeVar("Live", bound=EventLiveOptions)
+Serve = TypeVar("Serve", bound=EventServeOptions)
 
 
 class WorldSpec(NamedTuple):

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from trailbrake.event_sims.options import AGENT_ADDRESS
+from trailbrake.event_sims.options import EventServeOptions
 
 NAME, TITLE = "trend", "Trend Micro Formula Trend"
 LOCK = math.radians(40.0)  # rad, wheel angle at full lock
@@ -21,23 +21,19 @@ ACCEPTS = frozenset({"steer", "throttle", "brake", "gear", "restart"})
 
 
 @dataclass(slots=True)
-class ServeOptions:
+class ServeOptions(EventServeOptions):
     """Options of `serve trend`.
 
     Attributes:
         connect: HOST:PORT to call: the agent is the server.
         laps: laps of a race; 0 = until stopped.
+        pace: `lockstep`: each command advances the world by 0.02 or 0.04 s; `real`: it does not wait.
+        dialect: of Socket.IO, `auto` detects it; `bare`: that of Udacity's builds for the browser.
+        patience: s of wall time to wait for the agent's answer.
         look: paint: red, blue and green lanes (A), or white and red ones with chevrons (B).
         obstacles: parked cars on the road.
-        pace: `lockstep`: each command advances the world by 0.02 or 0.04 s; `real`: it does not wait.
-        dialect: of Socket.IO, `auto` detects it.
-        patience: s of wall time to wait for the agent's answer.
     """
 
-    connect: str = AGENT_ADDRESS
-    laps: int = 0
+    pace: Literal["real", "lockstep"] = "lockstep"
     look: Literal["A", "B"] = "B"
     obstacles: int = 0
-    pace: Literal["lockstep", "real"] = "lockstep"
-    dialect: Literal["auto", "legacy", "modern"] = "auto"
-    patience: float = 30.0

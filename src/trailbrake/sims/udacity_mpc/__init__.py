@@ -1,6 +1,6 @@
 """Udacity's self-driving car simulator, the build of the MPC project: pose and waypoints, no camera."""
 
-from trailbrake.event_sims.options import BrowserServeOptions, CallAdvice, EventLiveOptions
+from trailbrake.event_sims.options import CallAdvice, EventLiveOptions, EventServeOptions
 from trailbrake.event_sims.simulator import WorldSpec, event_simulator
 from trailbrake.sims.udacity_mpc import spec
 
@@ -9,7 +9,7 @@ SIMULATOR = event_simulator(
     spec.TITLE,
     supplies=spec.SUPPLIES,
     accepts=spec.ACCEPTS,
-    options=(EventLiveOptions, BrowserServeOptions),
+    options=(EventLiveOptions, EventServeOptions),
     world=WorldSpec("road", "waypoint_follow"),
     advice=CallAdvice(
         "simulator of the MPC project",

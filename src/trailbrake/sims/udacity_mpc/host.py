@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from trailbrake.event_sims.host import EventHost
-from trailbrake.event_sims.options import BrowserServeOptions
+from trailbrake.event_sims.options import EventServeOptions
 from trailbrake.roles import RoadPlant
 from trailbrake.sims.udacity_mpc import codec, convert, spec
 from trailbrake.simulator_tools import Doors
@@ -21,7 +21,7 @@ class Host(EventHost[RoadPlant]):
 
     NAME = spec.NAME
 
-    def __init__(self, plant: RoadPlant, options: BrowserServeOptions, *, doors: Doors = None) -> None:
+    def __init__(self, plant: RoadPlant, options: EventServeOptions, *, doors: Doors = None) -> None:
         super().__init__(plant, options, doors=doors)
         self._road = road = plant.track.road
         # Waypoints at equal distances round a circuit.

@@ -1,6 +1,6 @@
 """Udacity's self-driving car simulator, the build of the PID project: the distance to the line, no camera."""
 
-from trailbrake.event_sims.options import BrowserServeOptions, CallAdvice
+from trailbrake.event_sims.options import CallAdvice, EventServeOptions
 from trailbrake.event_sims.simulator import WorldSpec, event_simulator
 from trailbrake.sims.udacity_pid import spec
 
@@ -9,7 +9,7 @@ SIMULATOR = event_simulator(
     spec.TITLE,
     supplies=spec.SUPPLIES,
     accepts=spec.ACCEPTS,
-    options=(spec.LiveOptions, BrowserServeOptions),
+    options=(spec.LiveOptions, EventServeOptions),
     world=WorldSpec("road", "lane_pid"),
     advice=CallAdvice(
         "simulator of the PID project",

@@ -6,7 +6,7 @@ Source: protocol page formula-trend, section 9. `cte` is measured from the middl
 from typing import Any
 
 from trailbrake.event_sims.host import EventHost
-from trailbrake.event_sims.options import BrowserServeOptions
+from trailbrake.event_sims.options import EventServeOptions
 from trailbrake.roles import RoadPlant
 from trailbrake.sims.udacity_pid import codec, convert, spec
 from trailbrake.simulator_tools import Doors
@@ -19,7 +19,7 @@ class Host(EventHost[RoadPlant]):
     NAME = spec.NAME
     RESTART = codec.RESET
 
-    def __init__(self, plant: RoadPlant, options: BrowserServeOptions, *, doors: Doors = None) -> None:
+    def __init__(self, plant: RoadPlant, options: EventServeOptions, *, doors: Doors = None) -> None:
         super().__init__(plant, options, doors=doors)
         self._road = plant.track.road
         self._lock = plant.cars[0].steering.max_angle

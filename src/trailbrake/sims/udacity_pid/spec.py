@@ -6,7 +6,7 @@ Source: protocol page formula-trend, sections 1 and 9. Constants only; cheap to 
 import math
 from dataclasses import dataclass
 
-from trailbrake.event_sims.options import AGENT_ADDRESS
+from trailbrake.event_sims.options import EventLiveOptions
 
 NAME, TITLE = "udacity_pid", "Udacity self-driving car simulator, PID project"
 LOCK = math.radians(25.0)  # rad, wheel angle at full lock
@@ -16,17 +16,14 @@ ACCEPTS = frozenset({"steer", "throttle", "brake", "gear", "restart"})
 
 
 @dataclass(slots=True)
-class LiveOptions:
+class LiveOptions(EventLiveOptions):
     """Options of `--sim udacity_pid --live`.
 
     Attributes:
         listen: where to wait for the simulator, HOST:PORT.
         wait: seconds to wait for it.
-        half_width: m from the line to the road's edge, which the wire does not carry.
         origin: a web page that may be the simulator, as http://localhost:8000; programs need none.
+        half_width: m from the line to the road's edge, which the wire does not carry.
     """
 
-    listen: str = AGENT_ADDRESS
-    wait: float = 60.0
     half_width: float = 4.0
-    origin: str = ""
