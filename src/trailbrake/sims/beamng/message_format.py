@@ -1,14 +1,14 @@
 """The message format of a generation: encodes and decodes the messages of both ends of the wire.
 
-`MessageFormat` is one interface for the fixed messages of generation 1 and the listed signals of generation 2, so that
-host and link are the same for both. A message is a tuple whose first member is its id.
+`MessageFormat` is either the fixed messages of generation 1 or the listed signals of generation 2: classes with the
+same members, so that host and link are the same for both. A message is a tuple whose first member is its id; the rest
+of its content is private to the format.
 """
 
 import math
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TypeAlias
 
-from trailbrake.cars.params import CarParams
 from trailbrake.sims.beamng import codec, convert, signal_contract
 from trailbrake.sims.beamng.codec import Doubles
 from trailbrake.sims.beamng.convert import LatchedCommand
@@ -17,72 +17,6 @@ from trailbrake.sims.beamng.signals import CouplingSignals
 from trailbrake.sims.beamng.spec import ACCEPTS, SUPPLIES, LiveOptions, ServeOptions
 from trailbrake.state import CarState, Controls, WheelState
 from trailbrake.state.fields import declared_quantities
-
-
-class MessageFormat(Protocol):
-    """The messages of one generation. Except for the first member, the id, their content is private to the format."""
-
-    @property
-    def state_doubles(self) -> int:
-        """The number of doubles in a state message."""
-
-    @property
-    def command_doubles(self) -> int:
-        """The number of doubles in a command message."""
-
-    @property
-    def state_custom_names(self) -> tuple[str, ...]:
-        """The names of the custom values in a state message."""
-
-    @property
-    def command_custom_names(self) -> tuple[str, ...]:
-        """The names of the custom values in a command message."""
-
-    # ---- Host ----
-
-    def make_latched_command(self) -> LatchedCommand:
-        """Return the inputs that act before the first command."""
-
-    def encode_plant_part(self, state: CarState, car: CarParams, ignition: float) -> Any:
-        """Return the part of the state message that does not depend on the controller; arguments of `state_to_wire`."""
-
-    def finish_message(self, partial: Any, message_id: int, latched: LatchedCommand, custom: Doubles) -> bytes:
-        """Return the state message made of `partial` and the controller's inputs."""
-
-    def hold_slow_banks(self, data: bytes, frame_data: bytes) -> bytes:
-        """Return the message `data` with the slow fields of `frame_data`, the message at the last graphics frame."""
-
-    def decode_command(self, data: bytes) -> Any:
-        """Return the command in a datagram; WireError if there is none."""
-
-    def apply_command(self, command: Any, latched: LatchedCommand) -> None:
-        """Update `latched` with a command."""
-
-    def extract_command_custom(self, command: Any) -> Doubles:
-        """Return the custom values of a command."""
-
-    # ---- Link ----
-
-    def encode_controls(self, controls: Controls, reply_id: float, custom: Doubles) -> bytes:
-        """Return the command message for `controls`."""
-
-    def decode_state(self, data: bytes) -> Any:
-        """Return the state message in a datagram; WireError if there is none."""
-
-    def state_from_message(self, message: Any, step: float, previous: CarState | None) -> CarState:
-        """Return the CarState of a state message; arguments as in `convert.state_from_wire`."""
-
-    def extract_state_custom(self, message: Any) -> Doubles:
-        """Return the custom values of a state message."""
-
-    def read_clock(self, message: Any) -> float:
-        """Return the simulator's time in a state message, s; NaN if the messages have none."""
-
-    def select_signals(self, names: Sequence[str]) -> "MessageFormat":
-        """Return this format with `read_signals` for these signals."""
-
-    def read_signals(self, message: Any) -> Doubles:
-        """Return the values of the selected signals."""
 
 
 class FixedFormat:
@@ -118,7 +52,7 @@ class FixedFormat:
         """Return NaN: generation 1 has no clock."""
         return math.nan
 
-    def select_signals(self, names: Sequence[str]) -> "MessageFormat":
+    def select_signals(self, names: Sequence[str]) -> "FixedFormat":
         """Return this format with `read_signals` for these signals."""
         return FixedFormatWithSignals(names)
 
@@ -148,6 +82,9 @@ class FixedFormatWithSignals(FixedFormat):
     def extract_state_custom(self, message: Doubles) -> Doubles:
         """Return bank H."""
         return message[-codec.CUSTOM_COUNT :]
+
+
+MessageFormat: TypeAlias = FixedFormat | SignalListFormat
 
 
 def make_message_format(options: ServeOptions | LiveOptions) -> MessageFormat:
