@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from trailbrake.env.catalogue import ENVIRONMENTS
-from trailbrake.env.options import RaceOptions, Start, Vary
+from trailbrake.env.domain_randomisation import Start, Vary
+from trailbrake.env.options import RaceOptions
 from trailbrake.observe.actions import ACTIONS
 from trailbrake.observe.features import FEATURES
 from trailbrake.observe.parts import MAX_SCALED, PARTS

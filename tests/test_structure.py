@@ -34,7 +34,7 @@ TESTED_ELSEWHERE = {
     "env/catalogue.py": "env/test_gym.py",  # declarations
     "env/options.py": "env/test_batch.py",
     "env/step_kernels.py": "env/test_batch.py",
-    "env/restart_kernels.py": "env/test_start_sampler.py",
+    "env/restart_kernels.py": "env/test_domain_randomisation.py",
     "env/cuda_kernels.py": "env/test_cuda.py",
     "world/car_placement.py": "world/test_batch.py",
     "kernels/cuda_compiler.py": "world/test_cuda.py",

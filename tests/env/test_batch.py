@@ -6,7 +6,8 @@ from helpers.environments import gentle, made
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.env.batch import RaceBatch
-from trailbrake.env.options import RaceOptions, Start, Vary
+from trailbrake.env.domain_randomisation import Start, Vary
+from trailbrake.env.options import RaceOptions
 from trailbrake.errors import UsageError
 from trailbrake.observe.features import Feature
 from trailbrake.observe.parts import FeaturePart

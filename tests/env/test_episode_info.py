@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from helpers.environments import made
 
+from trailbrake.env.domain_randomisation import Start
 from trailbrake.env.episode_info import describe_end, describe_ends, measure_episodes
-from trailbrake.env.options import RaceOptions, Start
+from trailbrake.env.options import RaceOptions
 from trailbrake.observe.features import Feature
 
 

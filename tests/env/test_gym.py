@@ -11,8 +11,9 @@ from gymnasium.vector import AutoresetMode
 from helpers.environments import ROLLING
 
 from trailbrake.env.catalogue import ENVIRONMENTS
+from trailbrake.env.domain_randomisation import Start
 from trailbrake.env.gym import RaceEnv, RaceVectorEnv, change_options, make_named
-from trailbrake.env.options import RaceOptions, Start
+from trailbrake.env.options import RaceOptions
 from trailbrake.env.registration import LINK
 from trailbrake.errors import UsageError
 from trailbrake.observe.features import Feature

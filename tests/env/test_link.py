@@ -6,8 +6,9 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import trailbrake.env.gym  # noqa: F401 - registers
+from trailbrake.env.domain_randomisation import Start, Vary
 from trailbrake.env.link import LinkRace
-from trailbrake.env.options import RaceOptions, Start, Vary
+from trailbrake.env.options import RaceOptions
 from trailbrake.errors import UsageError
 from trailbrake.observe.features import Feature
 from trailbrake.tracks.road_columns import RoadColumn

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from helpers.environments import made
 
-from trailbrake.env.options import Start
+from trailbrake.env.domain_randomisation import Start
 from trailbrake.env.road_worlds import MAX_SPEED
 from trailbrake.observe.features import Feature
 from trailbrake.world.row_layout import StateRow

@@ -3,7 +3,7 @@ import pytest
 
 pytest.importorskip("stable_baselines3")
 
-from trailbrake.env.options import Start
+from trailbrake.env.domain_randomisation import Start
 from trailbrake.env.sb3 import RaceVecEnv
 from trailbrake.errors import UsageError
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from pettingzoo.test import parallel_api_test
 
-from trailbrake.env.options import Start
+from trailbrake.env.domain_randomisation import Start
 from trailbrake.env.zoo import RaceParallel
 from trailbrake.errors import UsageError
 

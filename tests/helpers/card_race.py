@@ -13,9 +13,9 @@ import pytest
 
 from trailbrake.env.batch import RaceBatch
 from trailbrake.env.cuda import CudaRaceBatch
-from trailbrake.env.options import RaceOptions, Start, Vary
+from trailbrake.env.domain_randomisation import Start, StartSampler, Vary
+from trailbrake.env.options import RaceOptions
 from trailbrake.env.restart_kernels import _CANDIDATE, _PLACE, _SHARE, _STREAM, CANDIDATES, place_starts
-from trailbrake.env.start_sampler import StartSampler
 from trailbrake.errors import UsageError
 from trailbrake.observe.derived_features import reset_features
 from trailbrake.observe.features import Feature

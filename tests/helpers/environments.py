@@ -1,7 +1,8 @@
 """Helpers of the tests of environments."""
 
 from trailbrake.env.batch import RaceBatch
-from trailbrake.env.options import RaceOptions, Start
+from trailbrake.env.domain_randomisation import Start
+from trailbrake.env.options import RaceOptions
 
 ROLLING = Start(speed=(5.0, 20.0))
 

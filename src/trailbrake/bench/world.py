@@ -18,7 +18,8 @@ import numpy as np
 
 from trailbrake.bench.rows import BenchRow, measure_median
 from trailbrake.cars.car_library import load_car
-from trailbrake.env.options import RaceOptions, Start
+from trailbrake.env.domain_randomisation import Start
+from trailbrake.env.options import RaceOptions
 from trailbrake.kernels.lane_blocks import LANES
 from trailbrake.kernels.thread_team import Team
 from trailbrake.system import steady_clock

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from trailbrake.env.options import RaceOptions, Start, Vary
+from trailbrake.env.domain_randomisation import Start, Vary
+from trailbrake.env.options import RaceOptions
 from trailbrake.observe.rewards import ENDS, REWARDS
 
 

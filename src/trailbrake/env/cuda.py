@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from trailbrake.cars.car_library import load_car
 from trailbrake.env.batch import check_seed, count_worlds, spread_worlds
 from trailbrake.env.cuda_kernels import get_race_kernels
+from trailbrake.env.domain_randomisation import StartSampler
 from trailbrake.env.options import RANDOM, RaceOptions
-from trailbrake.env.start_sampler import StartSampler
 from trailbrake.errors import UsageError
 from trailbrake.kernels.cuda_memory import check_memory, stack_tables, take_array
 from trailbrake.observe.features import Feature

@@ -19,10 +19,10 @@ from trailbrake.driving.loop.drive_loop import STOPPING_LIMIT
 from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.driving.spec import Pace, make_spec
 from trailbrake.driving.supervised.supervised_car import open_car
+from trailbrake.env.domain_randomisation import StartSampler, Vary
 from trailbrake.env.map_frames import CarPlace
-from trailbrake.env.options import RANDOM, RaceOptions, Vary, fit_substeps
+from trailbrake.env.options import RANDOM, RaceOptions, fit_substeps
 from trailbrake.env.race_pictures import RaceView
-from trailbrake.env.start_sampler import StartSampler
 from trailbrake.errors import CarStuckError, SimulatorError, UsageError
 from trailbrake.observe.actions import ActionClipper
 from trailbrake.observe.features import Feature

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import CarParams
+from trailbrake.env.domain_randomisation import Range, Start, Vary
 from trailbrake.errors import UsageError
 from trailbrake.observe.actions import ActionSpec
 from trailbrake.observe.parts import Part
@@ -16,50 +17,6 @@ from trailbrake.world.batch import MAX_DT
 
 RANDOM = "random"  # in place of a track's name: random tracks
 MAX_OUTER_STEP = 0.01  # s, longest outer step of the world, which updates the ground under the cars
-Range = tuple[float, float]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Start:
-    """Where episodes start; every number is uniformly distributed.
-
-    Attributes:
-        anywhere: whether starts lie along the whole road; else at the start line.
-        offset: greatest distance from the centreline, share of the free half width of the road.
-        heading: rad, greatest angle to the direction of the road.
-        speed: m/s, least and greatest; less in bends and before them.
-        gap: m along the road between the cars of a world.
-    """
-
-    anywhere: bool = True
-    offset: float = 0.5
-    heading: float = 0.1
-    speed: Range = (0.0, 20.0)
-    gap: float = 12.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Vary:
-    """Domain randomisation: what varies from episode to episode, each number uniform and drawn for each car.
-
-    Attributes:
-        mass: least and greatest factor on the car's mass.
-        grip: the same on the friction of its tyres.
-        stiffness: the same on their slip stiffness.
-        delay: greatest number of steps by which controls lag.
-        noise: least and greatest standard deviation of the noise on all scaled numbers.
-    """
-
-    mass: Range = (1.0, 1.0)
-    grip: Range = (1.0, 1.0)
-    stiffness: Range = (1.0, 1.0)
-    delay: int = 0
-    noise: Range = (0.0, 0.0)
-
-    @property
-    def varies_cars(self) -> bool:
-        """Whether the cars differ from each other."""
-        return {self.mass, self.grip, self.stiffness} != {(1.0, 1.0)}
 
 
 @dataclass(frozen=True, kw_only=True)

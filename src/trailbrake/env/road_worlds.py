@@ -16,8 +16,8 @@ import numpy as np
 from trailbrake.arrays import Array, Ints, Rows
 from trailbrake.cars.params import CarParams
 from trailbrake.env import step_kernels
+from trailbrake.env.domain_randomisation import StartSampler
 from trailbrake.env.options import RaceOptions
-from trailbrake.env.start_sampler import StartSampler
 from trailbrake.env.step_kernels import ActionQueue, LearnerArrays, ObservationNoise, StepTiming, car_param
 from trailbrake.kernels import bind_entry, exact_inline_jit, jit
 from trailbrake.kernels.lane_blocks import LANES

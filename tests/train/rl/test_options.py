@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from trailbrake.env.options import Vary
+from trailbrake.env.domain_randomisation import Vary
 from trailbrake.errors import UsageError
 from trailbrake.train.rl.options import RlOptions, check_options, race_options
 

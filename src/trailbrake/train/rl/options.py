@@ -199,7 +199,8 @@ def race_options(options: RlOptions, group: int = 0, *, evaluation: bool = False
         evaluation: cars as they are in their file, without delay or noise, on the tracks to judge by.
     """
     from trailbrake.drivers.loading.race_policy import ACTION
-    from trailbrake.env.options import RaceOptions, Start, Vary, fit_substeps
+    from trailbrake.env.domain_randomisation import Start, Vary
+    from trailbrake.env.options import RaceOptions, fit_substeps
 
     tracks, cars = zip(*options.road_groups[group], strict=True)
     learned, judged = options.learned_cars, options.judged_tracks

@@ -1,9 +1,10 @@
-"""`StartSampler`: random start places of episodes, uniformly distributed over a road."""
+"""Domain randomisation: what differs from episode to episode, where episodes start, and the sampler of start places."""
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from trailbrake.arrays import Array
-from trailbrake.env.options import Start
 from trailbrake.env.restart_kernels import CANDIDATES, StartRoom, find_gap, place_starts
 from trailbrake.laps import END_MARGIN
 from trailbrake.tracks.road import Road
@@ -13,6 +14,50 @@ HALF_CAR = 1.2  # m, least distance from the centre of a car to the edge of the 
 MAX_LATERAL = 6.0  # m/s^2, limits the start speed in a bend
 MAX_BRAKING = 7.0  # m/s^2, limits the start speed before a bend
 _MIN_RUN = 0.3  # share of an open road's length that lies ahead of every start
+Range = tuple[float, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Start:
+    """Where episodes start; every number is uniformly distributed.
+
+    Attributes:
+        anywhere: whether starts lie along the whole road; else at the start line.
+        offset: greatest distance from the centreline, share of the free half width of the road.
+        heading: rad, greatest angle to the direction of the road.
+        speed: m/s, least and greatest; less in bends and before them.
+        gap: m along the road between the cars of a world.
+    """
+
+    anywhere: bool = True
+    offset: float = 0.5
+    heading: float = 0.1
+    speed: Range = (0.0, 20.0)
+    gap: float = 12.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vary:
+    """Domain randomisation: what varies from episode to episode, each number uniform and drawn for each car.
+
+    Attributes:
+        mass: least and greatest factor on the car's mass.
+        grip: the same on the friction of its tyres.
+        stiffness: the same on their slip stiffness.
+        delay: greatest number of steps by which controls lag.
+        noise: least and greatest standard deviation of the noise on all scaled numbers.
+    """
+
+    mass: Range = (1.0, 1.0)
+    grip: Range = (1.0, 1.0)
+    stiffness: Range = (1.0, 1.0)
+    delay: int = 0
+    noise: Range = (0.0, 0.0)
+
+    @property
+    def varies_cars(self) -> bool:
+        """Whether the cars differ from each other."""
+        return {self.mass, self.grip, self.stiffness} != {(1.0, 1.0)}
 
 
 class StartSampler:

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from trailbrake.env.options import Start
-from trailbrake.env.start_sampler import MAX_BRAKING, StartSampler, limit_by_braking
+from trailbrake.env.domain_randomisation import MAX_BRAKING, Start, StartSampler, limit_by_braking
 from trailbrake.tracks.track_library import load_track
 
 
