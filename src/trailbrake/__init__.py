@@ -10,22 +10,9 @@ from trailbrake.env.registration import register_when_imported
 from trailbrake.version import __version__
 
 __all__ = [
-    "CarState",
-    "Controls",
-    "Course",
-    "DebugLine",
-    "Pose",
-    "SimCommand",
-    "Simulator",
-    "__version__",
-    "check_driver",
-    "check_simulator",
-    "connect",
-    "drive",
-    "load",
-    "load_car",
-    "load_track",
-]
+    "CarState", "Controls", "Course", "DebugLine", "Pose", "SimCommand", "Simulator", "__version__", "check_driver",
+    "check_simulator", "connect", "drive", "load", "load_car", "load_track",
+]  # fmt: skip
 
 if TYPE_CHECKING:
     from trailbrake.cars.car_library import load_car

@@ -17,26 +17,10 @@ from trailbrake.cars.learned import SteerRange, Uncertainty
 from trailbrake.cars.tyre_params import Thermal, Tyre
 
 __all__ = [
-    "Actuation",
-    "Aero",
-    "Body",
-    "Brakes",
-    "CarParams",
-    "Differential",
-    "Driveline",
-    "Engine",
-    "Fuel",
-    "Gearbox",
-    "Hybrid",
-    "ScannerMount",
-    "SteerRange",
-    "SteeringGear",
-    "Suspension",
-    "Thermal",
-    "Tyre",
-    "Uncertainty",
+    "Actuation", "Aero", "Body", "Brakes", "CarParams", "Differential", "Driveline", "Engine", "Fuel", "Gearbox",
+    "Hybrid", "ScannerMount", "SteerRange", "SteeringGear", "Suspension", "Thermal", "Tyre", "Uncertainty",
     "interpolate_table",
-]
+]  # fmt: skip
 
 
 class CarParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

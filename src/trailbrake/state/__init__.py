@@ -6,23 +6,6 @@ from trailbrake.state.controls import Controls, FourTorques, WheelTorque, applie
 from trailbrake.state.signals import Signal, SignalValues
 
 __all__ = [
-    "FL",
-    "FR",
-    "RL",
-    "RR",
-    "CarState",
-    "Controls",
-    "DebugLine",
-    "FourTorques",
-    "Image",
-    "OtherCar",
-    "Phase",
-    "Pose",
-    "Signal",
-    "SignalValues",
-    "SimCommand",
-    "WheelState",
-    "WheelTorque",
-    "applied_controls",
-    "settings_of",
-]
+    "FL", "FR", "RL", "RR", "CarState", "Controls", "DebugLine", "FourTorques", "Image", "OtherCar", "Phase", "Pose",
+    "Signal", "SignalValues", "SimCommand", "WheelState", "WheelTorque", "applied_controls", "settings_of",
+]  # fmt: skip

@@ -20,19 +20,11 @@ from trailbrake.tracks.road_columns import RoadColumn
 MARK = "# trailbrake road"
 _HEAD = re.compile(rf"{MARK}, closed = (true|false), spacing_m = ([0-9.eE+-]+)\s*")
 COLUMNS = {
-    "x_m": RoadColumn.X,
-    "y_m": RoadColumn.Y,
-    "z_m": RoadColumn.Z,
-    "yaw_rad": RoadColumn.YAW,
-    "curvature_1pm": RoadColumn.CURVATURE,
-    "grade": RoadColumn.GRADE,
-    "bank_rad": RoadColumn.BANK,
-    "w_left_m": RoadColumn.WIDTH_LEFT,
-    "w_right_m": RoadColumn.WIDTH_RIGHT,
-    "runoff_left_m": RoadColumn.RUNOFF_LEFT,
-    "runoff_right_m": RoadColumn.RUNOFF_RIGHT,
-    "grip": RoadColumn.GRIP,
-}
+    "x_m": RoadColumn.X, "y_m": RoadColumn.Y, "z_m": RoadColumn.Z, "yaw_rad": RoadColumn.YAW,
+    "curvature_1pm": RoadColumn.CURVATURE, "grade": RoadColumn.GRADE, "bank_rad": RoadColumn.BANK,
+    "w_left_m": RoadColumn.WIDTH_LEFT, "w_right_m": RoadColumn.WIDTH_RIGHT, "runoff_left_m": RoadColumn.RUNOFF_LEFT,
+    "runoff_right_m": RoadColumn.RUNOFF_RIGHT, "grip": RoadColumn.GRIP,
+}  # fmt: skip
 _DECIMALS = 6
 _LARGEST = 1e6
 _STEPS = (0.2, 10.0)  # m between rows

@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from trailbrake.analysis.comparison_page import known_or_none
 from trailbrake.campaign.case_run import (
     CampaignListener,
     CaseStore,
@@ -95,17 +96,13 @@ def run_clone_task(argument: bytes) -> bytes:
         return msgspec.msgpack.encode(CloneAnswer(
             policy=read_user_file(result["policy"], "policy", MAX_FILE),
             report=read_user_file(result["report"], "report", MAX_FILE),
-            pictures=result["pictures"], loss=_finite(last["held_loss"]), error=_finite(last["held_error"]),
+            pictures=result["pictures"], loss=known_or_none(last["held_loss"]), error=known_or_none(last["held_error"]),
             cpu_s=result["cpu_s"],
         ))  # fmt: skip
 
 
 def _print_line(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 class CloneResult(msgspec.Struct, frozen=True, kw_only=True):

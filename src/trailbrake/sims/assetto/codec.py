@@ -244,24 +244,9 @@ def _build_wheel(v: tuple[Any, ...]) -> WheelData:
 def decode_car(data: bytes) -> CarData:
     """Decode a CarData page of 672 bytes, or of 668 (older CSP: all wheels are said to be on valid surface)."""
     v = _CAR.unpack_from(_pad_old_page(data))
-    wheels = (_build_wheel(v[37:67]), _build_wheel(v[67:97]), _build_wheel(v[97:127]), _build_wheel(v[127:157]))
-    return _new_tuple(
-        CarData,
-        (
-            *v[:10],
-            v[10:13],
-            v[13:16],
-            v[16:19],
-            v[19:22],
-            v[22:25],
-            v[25:28],
-            v[28:31],
-            v[31],
-            v[32:37],
-            wheels,
-            *v[157:],
-        ),
-    )
+    vectors = (v[at : at + 3] for at in range(10, 31, 3))
+    wheels = tuple(_build_wheel(v[at : at + 30]) for at in range(37, 157, 30))
+    return _new_tuple(CarData, (*v[:10], *vectors, v[31], v[32:37], wheels, *v[157:]))
 
 
 def _pad_old_page(data: bytes) -> bytes:

@@ -18,19 +18,8 @@ BASE = "gt3"  # its frame is that of most cars: two driven wheels at the back, a
 GRIP_RACE = 1.15  # friction on slicks, of about 1.5: as planned with a cold set
 GRIP_STREET = 0.85  # on street tyres, of about 1.0
 RACE_WORDS = (
-    "race",
-    "gt3",
-    "gt2",
-    "gte",
-    "gt1",
-    "gt4",
-    "formula",
-    "prototype",
-    "lmp",
-    "dtm",
-    "touring",
-    "single-seater",
-)
+    "race", "gt3", "gt2", "gte", "gt1", "gt4", "formula", "prototype", "lmp", "dtm", "touring", "single-seater",
+)  # fmt: skip
 DRAG_AREA = 0.9  # m^2, where there is no top speed
 _GEAR_COUNT = 6
 _FIRST_GEAR_RATIO = 2.8  # first gear over top gear, of common boxes
