@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from PIL import Image
 
 from trailbrake.observe.image_crop import CropSpec, crop_and_resize
 
@@ -16,10 +15,8 @@ def test_each_pixel_is_the_mean_of_those_behind_it():
     assert np.abs(seen - wanted).max() <= 1.0
 
 
-def test_a_pillow_image_and_its_pixels_look_alike_at_any_size():
-    picture = RNG.integers(0, 256, (160, 320, 3), dtype=np.uint8)
+def test_a_picture_of_any_size_fills_the_crop():
     glance = CropSpec(top=0.3, bottom=0.9, height=33, width=50)
-    assert np.array_equal(crop_and_resize(picture, glance), crop_and_resize(Image.fromarray(picture), glance))
     assert crop_and_resize(np.full((13, 17, 3), 77, np.uint8), glance).tolist() == np.full((33, 50, 3), 77).tolist()
 
 

@@ -1,7 +1,9 @@
+import itertools
 import json
 
 import numpy as np
 import pytest
+from helpers import picture_drives
 from helpers.picture_drives import record
 
 from trailbrake.cli.main import run_command_line
@@ -102,6 +104,14 @@ def test_the_expert_answers_the_pictures_and_speeds_of_the_recording_in_their_ti
     assert answers[forwards, 1] == pytest.approx(np.minimum(0.04 * np.arange(60), 1.0)[forwards], abs=1e-9)
     assert (~forwards).any()
     assert (answers[~forwards, 1] <= 0.0).all()  # backing
+
+
+def test_the_expert_does_not_answer_a_damaged_picture(tmp_path, expert, monkeypatch):
+    whole, numbers = picture_drives.jpeg, itertools.count()
+    monkeypatch.setattr(picture_drives, "jpeg", lambda pixels: whole(pixels)[: 200 if next(numbers) == 3 else None])
+    record(tmp_path / "a.mcap", 6)
+    answers = compute_expert_answers(Recording.open(tmp_path / "a.mcap"), expert)
+    assert np.flatnonzero(np.isnan(answers).any(axis=1)).tolist() == [3]
 
 
 def test_it_practises_where_was_recorded_in_every_paint(tmp_path):

@@ -1,7 +1,6 @@
 """The input of a small network: some rows of a camera's picture, at a lower resolution."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,16 +27,16 @@ class CropSpec:
             raise ValueError(f"no such crop: {self}")
 
 
-def crop_and_resize(picture: Any, crop: CropSpec) -> Pixels:
+def crop_and_resize(picture: Pixels, crop: CropSpec) -> Pixels:
     """Return the crop (height, width, 3) uint8: each pixel is the mean of the picture's pixels that it covers.
 
     Args:
-        picture: a Pillow image of any size, or its (h, w, 3) uint8 RGB array.
+        picture: (h, w, 3) uint8 RGB.
         crop: rows and resolution.
     """
     from PIL import Image
 
-    image = Image.fromarray(picture) if isinstance(picture, np.ndarray) else picture
+    image = Image.fromarray(picture)
     box = (0.0, crop.top * image.height, float(image.width), crop.bottom * image.height)
     pixels: Pixels = np.asarray(image.resize((crop.width, crop.height), Image.Resampling.BOX, box))
     return pixels

@@ -11,7 +11,6 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +35,7 @@ from trailbrake.train.learner import LEARNING_RATE, Epoch, Learner
 from trailbrake.train.options import CloneOptions
 from trailbrake.train.report import write_report
 from trailbrake.train.sources import RecordingSource, TrainingSource, find_sources
+from trailbrake.transport.image_codec import decode_pixels
 from trailbrake.version import __version__
 
 ROUND_EPOCHS, ROUND_RATE = 3, 0.5  # epochs of a correction round; its learning rate, share of the first one
@@ -102,14 +102,17 @@ def run_correction_round(
 
 
 def compute_expert_answers(recording: Recording, expert: str) -> NDArray[np.float64]:
-    """Return the steer and the pedal (n, 2) that an expert answers at each row; NaN at rows without a picture."""
+    """Return the steer and the pedal (n, 2) that an expert answers at each row; NaN where no picture can be read."""
     driver = load_driver(expert)
     driver.reset(UnmappedCourse())
     columns = {name: recording.state[name] for name in EXPERT_FIELDS}
     answers = np.full((len(recording), 2), np.nan)
     last = np.nan
     for picture in recording.pictures():
-        state = CarState(image=Image(picture.data, _decode_picture))
+        image = Image(picture.data, decode_pixels)
+        if image.pixels is None:
+            continue
+        state = CarState(image=image)
         for name, column in columns.items():
             setattr(state, name, float(column[picture.row]))
         dt = state.time - last
@@ -118,13 +121,6 @@ def compute_expert_answers(recording: Recording, expert: str) -> NDArray[np.floa
         backs = controls.gear is not None and controls.gear < 0
         answers[picture.row] = controls.steer, -controls.throttle if backs else controls.throttle - controls.brake
     return answers
-
-
-def _decode_picture(data: bytes) -> Any:
-    from PIL import Image as Picture
-
-    with Picture.open(BytesIO(data), formats=("JPEG", "PNG")) as picture:
-        return np.asarray(picture.convert("RGB"))
 
 
 def check_options(options: CloneOptions) -> None:

@@ -6,7 +6,6 @@ Selects rows for training: which are usable, which are held out, and their sampl
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from io import BytesIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +14,9 @@ from trailbrake.arrays import Floats, Ints, Mask
 from trailbrake.errors import DataError
 from trailbrake.observe.image_crop import CropSpec, crop_and_resize
 from trailbrake.train.sources import Labels, TrainingSource
+from trailbrake.transport.image_codec import decode_pixels
 
 MIN_ROWS = 100  # fewer rows are an error
-MAX_SIDE = 4096  # pixels of a picture's side: no camera of a simulator has more
 PROGRESS_EVERY = 512  # pictures between two progress messages
 Doubles = NDArray[np.float64]
 
@@ -233,7 +232,7 @@ def _read_pictures(
         mine = np.flatnonzero(owner == number)
         where = dict(zip(row[mine].tolist(), mine.tolist(), strict=True))
         for at, data in source.read_pictures(list(where)):
-            picture = _decode_picture(data)
+            picture = decode_pixels(data)
             if picture is None:
                 skipped["with a damaged picture"] += 1
                 continue
@@ -262,13 +261,3 @@ def _require_rows(count: int, skipped: Counter[str]) -> None:
         reasons = ", ".join(f"{n} {why}" for why, n in skipped.items() if n)
         raise DataError("too few rows to learn from", where="train", expected=f"{MIN_ROWS} or more",
                         got=f"{count}; not used: {reasons or 'none'}")  # fmt: skip
-
-
-def _decode_picture(data: bytes) -> object | None:
-    from PIL import Image
-
-    try:
-        with Image.open(BytesIO(data), formats=("JPEG", "PNG")) as picture:
-            return picture.convert("RGB") if max(picture.size) <= MAX_SIDE else None
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
-        return None

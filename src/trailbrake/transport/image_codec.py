@@ -119,7 +119,7 @@ class ImageDecoder:
 
     def decode_image(self, data: bytes) -> Any:
         """Return the pixels (height, width, 3) uint8 RGB of a JPEG, PNG or TGA file."""
-        image = _decode_pixels(data)
+        image = decode_pixels(data)
         if image is None:
             self._on_damaged()
         else:
@@ -127,8 +127,11 @@ class ImageDecoder:
         return self._last_image
 
 
-def _decode_pixels(data: bytes) -> Any | None:
-    """Return the pixels of a file; None where it is damaged, of another format, or takes too much to decode."""
+def decode_pixels(data: bytes) -> Any | None:
+    """Return the pixels (height, width, 3) uint8 RGB of a JPEG, PNG or TGA file; None where it cannot be read.
+
+    That is a damaged file, one of another format, and one that takes too much to decode.
+    """
     from PIL import Image as Picture
 
     if not _has_fair_size(read_image_size(data)):
