@@ -13,6 +13,7 @@ from trailbrake.pages.rendering import (
     REPORT_SCRIPTS,
     REPORT_STYLES,
     THEME,
+    encode_data_url,
     escape_html,
     read_text_asset,
     render_framed_page,
@@ -77,6 +78,11 @@ def test_a_page_is_written_with_its_folder_or_one_line_says_why_not(tmp_path):
     assert path.read_bytes() == "<p>é\n".encode()
     with pytest.raises(UsageError, match="cannot write the page"):
         write_page_file(path / "b.html", "")
+
+
+def test_a_picture_is_an_address_by_its_kind():
+    assert encode_data_url(b"\x89PNG") == "data:image/png;base64,iVBORw=="
+    assert encode_data_url(b"\xff\xd8") == "data:image/jpeg;base64,/9g="
 
 
 def test_texts_are_escaped():

@@ -4,7 +4,6 @@ The page's parts are in `pages/assets/report/`; this module fills in the numbers
 escaped here or set as text by the script, never as markup.
 """
 
-import base64
 import html
 import json
 import math
@@ -23,7 +22,14 @@ from trailbrake.analysis.race_report import render_race
 from trailbrake.arrays import Array
 from trailbrake.errors import DataError, OsErrors, UsageError
 from trailbrake.json_types import JsonObject
-from trailbrake.pages.rendering import REPORT_SCRIPTS, REPORT_STYLES, escape_script, render_page, render_table
+from trailbrake.pages.rendering import (
+    REPORT_SCRIPTS,
+    REPORT_STYLES,
+    encode_data_url,
+    escape_script,
+    render_page,
+    render_table,
+)
 from trailbrake.record.recording_reader import SCAN_ROWS, Recording
 
 PICTURES_PER_LAP = 120  # at most: 10 kB each in a page
@@ -68,9 +74,8 @@ def choose_pictures(recording: Recording, shown: LapTraces) -> list[dict[str, li
             at = _find_index(lap.channels["time"], float(time[picture.row] - time[lap.rows.start]))
             if at >= due[i]:
                 due[i] = at + spacing
-                kind = "png" if picture.data.startswith(b"\x89PNG") else "jpeg"
                 found[i]["at"].append(at)
-                found[i]["data"].append(f"data:image/{kind};base64,{base64.b64encode(picture.data).decode()}")
+                found[i]["data"].append(encode_data_url(picture.data))
     return found
 
 

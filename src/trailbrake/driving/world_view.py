@@ -14,7 +14,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from trailbrake.driving.options import ViewKind
 from trailbrake.errors import SimulatorError, UsageError
@@ -22,6 +22,9 @@ from trailbrake.json_types import JsonObject
 from trailbrake.roles import Plant, RoadPlant
 from trailbrake.system.processes import process_group_options
 from trailbrake.transport.capture.view_page import Pixels, ViewReader, ViewWriter
+
+if TYPE_CHECKING:
+    import tkinter
 
 WIDTH, HEIGHT = 640, 480  # pixels
 RATE_HZ = 60.0
@@ -152,22 +155,39 @@ def encode_ppm(pixels: Pixels) -> bytes:
     return b"P6 %d %d 255\n" % (width, height) + pixels.tobytes()
 
 
+def open_picture_window(title: str, width: int, height: int) -> "tuple[tkinter.Tk, tkinter.PhotoImage]":
+    """Return a window of the toolkit and the picture that fills it.
+
+    Args:
+        title: of the window.
+        width: of the picture, pixels.
+        height: of the same.
+
+    Raises:
+        OSError: no toolkit, or no screen.
+    """
+    try:
+        import tkinter
+
+        window = tkinter.Tk()
+    except ImportError as error:
+        raise OSError("no tkinter in this Python (on Debian: the package python3-tk)") from error
+    except tkinter.TclError as error:
+        raise OSError(str(error)) from error
+    window.title(title)
+    window.geometry(f"{width}x{height}")
+    picture = tkinter.PhotoImage(width=width, height=height)
+    tkinter.Label(window, image=picture, borderwidth=0).pack()
+    return window, picture
+
+
 def show_view(title: str, doors: str | None) -> None:
     """Show the view until the window is closed or the host ends; print "shown" when it is there, or why not."""
     try:
-        import tkinter
-    except ImportError:
-        print("no tkinter in this Python (on Debian: the package python3-tk)", flush=True)
+        window, picture = open_picture_window(title, WIDTH, HEIGHT)
+    except OSError as error:
+        print(error, flush=True)
         return
-    try:
-        window = tkinter.Tk()
-    except tkinter.TclError as error:
-        print(str(error), flush=True)
-        return
-    window.title(title)
-    window.geometry(f"{WIDTH}x{HEIGHT}")
-    picture = tkinter.PhotoImage(width=WIDTH, height=HEIGHT)
-    tkinter.Label(window, image=picture, borderwidth=0).pack()
     reader, ended = ViewReader(doors), threading.Event()
     threading.Thread(target=_await_end, args=(ended,), daemon=True).start()
 

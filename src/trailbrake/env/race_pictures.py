@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.driving.world_view import encode_ppm
+from trailbrake.driving.world_view import encode_ppm, open_picture_window
 from trailbrake.env.map_frames import HEIGHT, WIDTH, CarPlace, MapFrames
 from trailbrake.errors import UsageError
 from trailbrake.tracks.track import Track
@@ -66,8 +66,11 @@ class RacePictures:
     def show_picture(self) -> None:
         """Show now in a window; warn once where none can be opened, as on a machine without a screen."""
         if self._window is None and not self._has_no_window:
-            self._window = _open_window()
-            self._has_no_window = self._window is None
+            try:
+                self._window = open_picture_window("trailbrake", WIDTH, HEIGHT)
+            except OSError as error:
+                self._has_no_window = True
+                warnings.warn(f'no window: {error}; render_mode="rgb_array" needs none', stacklevel=4)
         if self._window is not None:
             window, picture = self._window
             picture.configure(data=encode_ppm(self.draw_picture()), format="ppm")
@@ -78,24 +81,3 @@ class RacePictures:
         if self._window is not None:
             self._window[0].destroy()
             self._window = None
-
-
-def _open_window() -> tuple[Any, Any] | None:
-    try:
-        import tkinter
-    except ImportError as error:
-        _warn_of(error)
-        return None
-    try:
-        window = tkinter.Tk()
-    except tkinter.TclError as error:
-        _warn_of(error)
-        return None
-    window.title("trailbrake")
-    picture = tkinter.PhotoImage(width=WIDTH, height=HEIGHT)
-    tkinter.Label(window, image=picture, borderwidth=0).pack()
-    return window, picture
-
-
-def _warn_of(error: Exception) -> None:
-    warnings.warn(f'no window: {error}; render_mode="rgb_array" needs none', stacklevel=6)

@@ -1,5 +1,6 @@
 """`render_page`, `render_framed_page`: a page as one HTML file, made of the assets of this package."""
 
+import base64
 import html
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
@@ -79,6 +80,12 @@ def write_page_file(path: Path, page: str) -> Path:
 def escape_html(text: str) -> str:
     """Return a text in a form that is safe inside HTML: names and messages come from files and wires."""
     return html.escape(text)
+
+
+def encode_data_url(picture: bytes) -> str:
+    """Return a PNG or JPEG file as the address of an image inside the page."""
+    kind = "png" if picture.startswith(b"\x89PNG") else "jpeg"
+    return f"data:image/{kind};base64,{base64.b64encode(picture).decode('ascii')}"
 
 
 def escape_script(text: str) -> str:

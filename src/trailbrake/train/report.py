@@ -1,6 +1,5 @@
 """The report of a training: how it went, and the pictures that the policy gets most wrong. One file, no network."""
 
-import base64
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,9 +11,8 @@ from numpy.typing import NDArray
 from trailbrake.arrays import Floats
 from trailbrake.control.network import elect_steer
 from trailbrake.observe.image_crop import CropSpec
-from trailbrake.pages.rendering import THEME, escape_html, render_framed_page, write_page_file
+from trailbrake.pages.rendering import THEME, encode_data_url, escape_html, render_framed_page, write_page_file
 from trailbrake.pages.svg_chart import CHART_STYLE, ChartFrame
-from trailbrake.record.format import PNG
 from trailbrake.train.dataset import Dataset
 from trailbrake.train.learner import Epoch
 from trailbrake.train.sources import TrainingSource
@@ -134,8 +132,6 @@ def _worst_figures(
 
 
 def _picture_figure(picture: bytes, recorded: float, answered: float, crop: CropSpec, where: str) -> str:
-    kind = "png" if picture.startswith(PNG) else "jpeg"
-    source = f"data:image/{kind};base64,{base64.b64encode(picture).decode('ascii')}"
     wheels = "".join(
         f'<line class="{style}" x1="160" y1="238" x2="{160 - 90 * math.sin(steer):.1f}" '
         f'y2="{238 - 90 * math.cos(steer):.1f}"/>'
@@ -147,6 +143,6 @@ def _picture_figure(picture: bytes, recorded: float, answered: float, crop: Crop
     )
     return (
         f'<figure><svg viewBox="0 0 320 240"><image width="320" height="240" preserveAspectRatio="none" '
-        f'href="{source}"/>{dim}{wheels}</svg><figcaption>recorded {recorded:+.2f}, policy {answered:+.2f}<br>'
-        f"{escape_html(where)}</figcaption></figure>"
+        f'href="{encode_data_url(picture)}"/>{dim}{wheels}</svg><figcaption>recorded {recorded:+.2f}, '
+        f"policy {answered:+.2f}<br>{escape_html(where)}</figcaption></figure>"
     )
