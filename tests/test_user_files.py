@@ -7,6 +7,7 @@ import sys
 import time
 from itertools import pairwise
 
+import msgspec
 import pytest
 from helpers.processes import command
 
@@ -229,6 +230,13 @@ def test_the_command_line_answers_such_files_with_one_line(tmp_path):
             assert ended.end(120.0) == 2, (words, ended.said)
             (line,) = ended.said
             assert "Traceback" not in line
+
+
+def test_values_that_fit_no_struct_are_one_line_that_names_the_file():
+    kind = msgspec.defstruct("Settings", [("count", int)], forbid_unknown_fields=True)
+    assert user_files.convert_values({"count": 2}, kind, "no settings", "mine.toml").count == 2
+    with pytest.raises(DataError, match=r"^mine.toml: no settings: .* unknown field `cuont`.*; see the page"):
+        user_files.convert_values({"count": 2, "cuont": 1}, kind, "no settings", "mine.toml", hint="see the page")
 
 
 def test_a_file_is_written_whole_and_a_failure_leaves_the_old_one(tmp_path):

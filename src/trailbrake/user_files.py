@@ -16,13 +16,14 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 from trailbrake.errors import DataError, OsErrors, UsageError, describe_os_error
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
+T = TypeVar("T")
 MAX_TEXT = 1_000_000  # bytes of a text that a person writes: settings, cars, tracks, race days
 MAX_NESTING = 64  # of lists and tables, and parts of a dotted key
 _PIECE = 1 << 20  # bytes
@@ -136,6 +137,27 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
         raise DataError(f"not TOML: {error}", where=where) from None
     check_parsed(values, where)
     return values
+
+
+def convert_values(values: object, kind: type[T], complaint: str, where: str, hint: str = "") -> T:
+    """Return the plain values of a file as an object of `kind`.
+
+    Args:
+        values: as parsed.
+        kind: a msgspec struct.
+        complaint: what the file is not, for messages: "no drive".
+        where: names the file in messages.
+        hint: what to try where the values do not fit.
+
+    Raises:
+        DataError: they do not fit; one line says which and why.
+    """
+    import msgspec
+
+    try:
+        return msgspec.convert(values, kind)
+    except msgspec.ValidationError as error:
+        raise DataError(f"{complaint}: {error}", where=where, hint=hint) from None
 
 
 def _check_toml_nesting(text: str, where: str) -> None:

@@ -17,7 +17,7 @@ from trailbrake.driving.goals import AnyGoal, Laps
 from trailbrake.errors import DataError, UsageError, suggest_names
 from trailbrake.json_types import JsonObject
 from trailbrake.simulator import Speed, WorldKind
-from trailbrake.user_files import parse_json, parse_toml, read_user_text
+from trailbrake.user_files import convert_values, parse_json, parse_toml, read_user_text
 
 VERSION = 1
 MAX_CARS = 64  # in one world
@@ -297,10 +297,7 @@ def parse_spec(values: object, where: str) -> DriveSpec:
             "a drive of another version", where=f"{where}, version", expected=str(VERSION), got=str(version),
             hint="use the trailbrake that wrote it, or name the drive by flags",
         )  # fmt: skip
-    try:
-        return msgspec.convert(values, DriveSpec)
-    except msgspec.ValidationError as error:
-        raise DataError(f"no drive: {error}", where=where, hint="see docs/drive-spec.md") from None
+    return convert_values(values, DriveSpec, "no drive", where, hint="see docs/drive-spec.md")
 
 
 def read_spec(path: Path) -> DriveSpec:

@@ -8,11 +8,11 @@ from typing import Annotated
 
 import msgspec
 
-from trailbrake.errors import DataError, UsageError, suggest_names
+from trailbrake.errors import UsageError, suggest_names
 from trailbrake.evaluate.cell_result import CellResult, find_best_time, list_timed_laps
 from trailbrake.evaluate.plan import Cell, PlannedCell
 from trailbrake.json_types import JsonObject
-from trailbrake.user_files import decode_user_text, parse_toml
+from trailbrake.user_files import convert_values, decode_user_text, parse_toml
 
 SUITE_PREFIX = "suite/"  # of the name of a suite on the command line
 _FOLDER = Path(__file__).with_name("suites")
@@ -82,10 +82,7 @@ def load_suite(name: str) -> Suite:
 
 def parse_suite(text: str, where: str) -> Suite:
     """Return the suite in a TOML text; DataError, naming `where`, where it is none."""
-    try:
-        return msgspec.convert(parse_toml(text, where), Suite)
-    except msgspec.ValidationError as error:
-        raise DataError(f"not a suite: {error}", where=where) from None
+    return convert_values(parse_toml(text, where), Suite, "not a suite", where)
 
 
 def list_suite_cells(

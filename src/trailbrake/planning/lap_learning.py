@@ -15,11 +15,11 @@ import msgspec
 import numpy as np
 
 from trailbrake.arrays import Array
-from trailbrake.errors import DataError
 from trailbrake.json_types import JsonObject
 from trailbrake.planning.edge_learning import MOST_SHIFT
 from trailbrake.planning.section_trials import MOST_TRUST, TRUST_SHRINKAGE, SectionLap, SectionTrials
 from trailbrake.planning.steering_learning import MOST_CORRECTION
+from trailbrake.user_files import convert_values
 
 STATION = 10.0  # m between stations
 SLIP_GAIN = 0.15  # of the factor, per slip beyond the target
@@ -111,10 +111,7 @@ class PlanMemory(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 
 def read_plan_memory(content: JsonObject, where: str) -> PlanMemory:
     """Return the memory in a file's values; DataError, naming the file by `where`, where they are none."""
-    try:
-        return msgspec.convert(content, PlanMemory)
-    except msgspec.ValidationError as error:
-        raise DataError(f"no memory of a line: {error}", where=where) from None
+    return convert_values(content, PlanMemory, "no memory of a line", where)
 
 
 def count_stations(length: float) -> int:

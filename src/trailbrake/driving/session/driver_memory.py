@@ -17,7 +17,7 @@ from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import Course
 from trailbrake.roles import Driver, KeepsMemory
 from trailbrake.system import steady_clock
-from trailbrake.user_files import check_texts, make_folder, parse_json, read_user_text, write_whole
+from trailbrake.user_files import check_texts, convert_values, make_folder, parse_json, read_user_text, write_whole
 
 FORMAT, VERSION = "trailbrake driver memory", 1
 MOST_BYTES = 20_000_000
@@ -58,10 +58,7 @@ def read_memory(path: Path) -> list[MemoryEntry]:
         return []
     values = parse_json(read_user_text(path, "driver's memory", MOST_BYTES), str(path))
     check_texts(values, str(path))
-    try:
-        content = msgspec.convert(values, _MemoryContent)
-    except msgspec.ValidationError as error:
-        raise DataError(f"no driver's memory: {error}", where=str(path), hint="name another file") from None
+    content = convert_values(values, _MemoryContent, "no driver's memory", str(path), hint="name another file")
     if (content.format, content.version) != (FORMAT, VERSION):
         raise DataError("no driver's memory of this version", where=str(path), expected=f"{FORMAT} {VERSION}",
                         got=f"{content.format} {content.version}", hint="name another file")  # fmt: skip
@@ -70,10 +67,7 @@ def read_memory(path: Path) -> list[MemoryEntry]:
 
 def parse_entry(values: object, where: str) -> MemoryEntry:
     """Return the entry of plain values; DataError where it is none."""
-    try:
-        return msgspec.convert(values, MemoryEntry)
-    except msgspec.ValidationError as error:
-        raise DataError(f"no driver's memory: {error}", where=where) from None
+    return convert_values(values, MemoryEntry, "no driver's memory", where)
 
 
 def write_memory(path: Path, entries: list[MemoryEntry]) -> None:

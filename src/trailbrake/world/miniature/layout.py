@@ -22,7 +22,7 @@ import numpy as np
 
 from trailbrake.arrays import Array
 from trailbrake.errors import DataError
-from trailbrake.user_files import parse_toml
+from trailbrake.user_files import convert_values, parse_toml
 
 LANE = 0.26  # m, the pitch of the lanes: 5.2 camera heights (protocol page formula-trend, section 5)
 LANES = 3  # of a half
@@ -159,10 +159,7 @@ class CentreLines:
 
 def parse_layout(text: str, where: str) -> MiniatureLayout:
     """Return the layout in a TOML text; DataError where there is none."""
-    try:
-        layout = msgspec.convert(parse_toml(text, where), MiniatureLayout)
-    except msgspec.ValidationError as error:
-        raise DataError(f"not a miniature track: {error}", where=where) from None
+    layout = convert_values(parse_toml(text, where), MiniatureLayout, "not a miniature track", where)
     check_layout(layout, where)
     return layout
 
