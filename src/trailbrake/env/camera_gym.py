@@ -11,13 +11,10 @@ from trailbrake.env.race_pictures import check_render_mode
 from trailbrake.env.vector_env import BatchVectorEnv, refuse_reset_options
 from trailbrake.errors import UsageError, suggest_names
 
-try:
-    import gymnasium
-    from gymnasium.vector import AutoresetMode
-except ImportError as error:
-    raise UsageError(
-        "gymnasium is missing", where="trailbrake.env.camera_gym", hint='pip install "trailbrake[rl]"'
-    ) from error
+# isort: split
+# Behind `vector_env`, which says where Gymnasium is missing.
+import gymnasium
+from gymnasium.vector import AutoresetMode
 
 Info: TypeAlias = dict[str, Any]
 

@@ -19,11 +19,10 @@ from trailbrake.env.vector_env import BatchVectorEnv, refuse_reset_options
 from trailbrake.errors import UsageError, suggest_names
 from trailbrake.observe.task_spec import TaskSpec
 
-try:
-    import gymnasium
-    from gymnasium.vector import AutoresetMode
-except ImportError as error:
-    raise UsageError("gymnasium is missing", where="trailbrake.env.gym", hint='pip install "trailbrake[rl]"') from error
+# isort: split
+# Behind `vector_env`, which says where Gymnasium is missing.
+import gymnasium
+from gymnasium.vector import AutoresetMode
 
 Info: TypeAlias = dict[str, Any]
 _LINK_OPTIONS = ("sim", "live", "signals", "pace", "camera", "live_options", "brakes_at_end")  # of LinkRace

@@ -14,9 +14,7 @@ try:
     import gymnasium
     from gymnasium.vector import AutoresetMode
 except ImportError as error:
-    raise UsageError(
-        "gymnasium is missing", where="trailbrake.env.vector_env", hint='pip install "trailbrake[rl]"'
-    ) from error
+    raise UsageError("gymnasium is missing", where="trailbrake.env", hint='pip install "trailbrake[rl]"') from error
 
 Bools = NDArray[np.bool_]
 Info: TypeAlias = dict[str, Any]
