@@ -32,7 +32,7 @@ def test_every_kind_of_file_is_a_recording(tmp_path):
     table.write_text("norm_driving_line,speed,angular_velocity_y\n" + "-3,17.5,0.5\n" * 301)
     said = []
     for path in (own, table, GOLDEN / "laps.ld", GOLDEN / "laps.ibt", GOLDEN / "laps.gpx"):
-        found = open_drive(path, say=said.append)
+        found = open_drive(str(path), say=said.append)
         assert isinstance(found, Recording)
         assert found.path == path
         assert len(found) > 100

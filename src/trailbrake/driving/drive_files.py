@@ -21,7 +21,7 @@ from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator, load_part
 
 
-def open_drive(path: Path, rate: float = 0.0, say: Callable[[str], None] = lambda text: None) -> Recording:
+def open_drive(path: str | Path, rate: float = 0.0, say: Callable[[str], None] = lambda text: None) -> Recording:
     """Return a drive as a recording, whose `path` is that of the file.
 
     What is no recording is converted, and kept in the cache folder; a lap log only once.
@@ -35,6 +35,7 @@ def open_drive(path: Path, rate: float = 0.0, say: Callable[[str], None] = lambd
         UsageError: it cannot be read, or has no such rate.
         DataError: it is none of these, or is damaged.
     """
+    path = Path(path)
     simulator = None if path.suffix == SUFFIX or not path.is_file() else find_session_simulator(path)
     if rate and simulator is None:
         raise UsageError(
