@@ -127,6 +127,19 @@ def test_laps_of_other_roads_and_single_laps_are_refused(drives, tmp_path):
         compare(one)
 
 
+def test_without_positions_laps_of_roads_with_other_names_are_refused(drives, tmp_path):
+    """No distance from the line can show it, as with miniature tracks."""
+    oval, clover, renewed = (
+        record_laps(tmp_path / f"{number}.mcap", positions=False, with_map=False, track=name)[0]
+        for number, name in enumerate(("oval", "clover", "oval@1a2b"))
+    )
+    with pytest.raises(DataError, match=r"laps of another road.*clover.*oval"):
+        compare(oval, clover)
+    with pytest.raises(DataError, match="laps of another road"):
+        compare(drives[0], clover)
+    assert compare(oval, renewed).line.basis == "distance driven"
+
+
 def test_a_lap_that_was_not_finished_is_compared_as_far_as_it_goes(drives, tmp_path):
     recording = Recording.open(drives[0])
     recorder = Recorder(tmp_path / "part.mcap")

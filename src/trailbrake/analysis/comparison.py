@@ -142,6 +142,7 @@ def compare_drives(drives: Sequence[DriveChoice], reference: int = 0) -> Compari
         raise UsageError("no such drive", where="--reference", expected=f"1 to {len(drives)}", got=str(reference))
     common = choose_line([drive.recording for drive in drives])
     located = [locate_laps(drive.recording, i, common, MAX_LAPS) for i, drive in enumerate(drives)]
+    _refuse_other_roads(drives, located)
     laps = [lap for drive, found in zip(drives, located, strict=True) for lap in _choose_laps(drive, found, drives)]
     if len(laps) < 2:
         raise DataError("one lap cannot be compared", where=drives[0].label, expected="two laps or more",
@@ -165,6 +166,16 @@ def compare_drives(drives: Sequence[DriveChoice], reference: int = 0) -> Compari
         grid=np.arange(int(common.length / step) + 1, dtype=np.float64) * step,
         notes=tuple(_list_notes(drives, common, laps)),
     )
+
+
+def _refuse_other_roads(drives: Sequence[DriveChoice], located: Sequence[list[LocatedLap]]) -> None:
+    """Raise DataError where a drive without positions names another road: no distance from the line can show that."""
+    names = [str(drive.recording.about.get("track") or "").partition("@")[0] for drive in drives]
+    for drive, name, laps in zip(drives, names, located, strict=True):
+        others = sorted({other for other in names if other} - {name})
+        if name and others and not any(np.isfinite(lap.channels["offset"]).any() for lap in laps):
+            raise DataError("laps of another road cannot be compared", where=drive.label, got=name,
+                            expected=f"laps of {', '.join(others)}", hint="compare drives of one track")  # fmt: skip
 
 
 def _rank_lap(lap: LocatedLap) -> tuple[bool, bool, float, float]:
