@@ -158,6 +158,27 @@ def test_decimal_commas_and_the_degree_sign_of_windows(tmp_path):
     assert files.find_channel(log, "steering_wheel_angle").unit == "°"
 
 
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_more_decimal_commas_than_separators_are_decimal_commas(separator, tmp_path):
+    """All cells have one, the first row of samples too, which is no row of units."""
+    rows = "\n".join(
+        f"{0.1 * k:.1f};{52.0 + 1e-6 * k:.6f};{-1.0:.6f};{36.0 + k:.3f}".replace(".", ",") for k in range(50)
+    )
+    table = f"Lap 1;33,821\nTime (s);Latitude;Longitude;Speed (km/h)\n{rows}\n"
+    (tmp_path / "a.csv").write_text(table.replace(";", separator))
+    log = read_csv_log(tmp_path / "a.csv")
+    assert files.find_channel(log, "latitude").values == pytest.approx(52.0 + 1e-6 * np.arange(50))
+    assert files.find_channel(log, "speed").values == pytest.approx(36.0 + np.arange(50))
+    assert files.find_channel(log, "speed").time[10] == pytest.approx(1.0)
+    assert log.lap_times == {1: 33.821}
+
+
+def test_a_line_too_long_for_a_cell_is_no_header(tmp_path):
+    (tmp_path / "a.csv").write_text("x" * 150_000)
+    with pytest.raises(DataError, match="no table of a drive"):
+        read_csv_log(tmp_path / "a.csv")
+
+
 def test_half_a_lap_has_no_laps(laps, tmp_path):
     half = files.Laps(*(v[:300] if isinstance(v, np.ndarray) else v for v in laps))
     found = read_lap_log(files.write_racebox(tmp_path / "a.csv", half))

@@ -1,7 +1,7 @@
 """Lap logs as tables of text: one row a sample, a header with names, perhaps rows of units and sources below it.
 
-Above the header may be lines of "key,value"; cells are separated by commas, semicolons or tabs. Times are seconds,
-dates of ISO 8601 or h:mm:ss. Empty cells are values that are not known.
+Above the header may be lines of "key,value"; cells are separated by commas, or by semicolons or tabs, and then numbers
+may have decimal commas. Times are seconds, dates of ISO 8601 or h:mm:ss. Empty cells are values that are not known.
 """
 
 import csv
@@ -40,6 +40,11 @@ class _Head(NamedTuple):
     units: list[str]
     rows: int  # lines from the first one to the first sample
     above: list[list[str]]
+    separator: str
+
+    def parse_cell(self, text: str) -> float:
+        """Return the number, the word or the time (s) in a cell; NaN for others."""
+        return _parse_cell(text if self.separator == "," else text.replace(",", "."))
 
 
 def read_csv_log(path: Path) -> LapLog:
@@ -58,15 +63,14 @@ def read_csv_log(path: Path) -> LapLog:
         raise DataError("not a text file", where=str(path), got="zero bytes")
     names = load_channel_names()
     start = "\n".join(text[:200_000].splitlines()[:HEADER_LINES])
-    separator = max(",;\t", key=start.count)
-    head = _find_head(start, separator, names, str(path))
+    head = _find_head(start, names, str(path))
     dialect = names.choose_dialect(head.names)
     wanted, unused = _choose_columns(head, names, dialect)
     if "latitude" not in wanted.values() and "speed" not in wanted.values() and "x" not in wanted.values():
         raise _no_header_error(str(path), head.names)
-    values, cut = _read_columns(io.StringIO(text, newline=""), head, list(wanted), (separator, str(path)))
+    values, cut = _read_columns(io.StringIO(text, newline=""), head, list(wanted), str(path))
     log = LapLog(f"CSV table{f' of {dialect.title}' if dialect else ''}", [], _read_about(head.above), unused)
-    log.lap_times, log.beacons = _read_lap_lines(head.above), _read_beacons(head.above)
+    log.lap_times, log.beacons = _read_lap_lines(head), _read_beacons(head)
     log.row_rate = dialect.row_rate if dialect else math.nan
     log.notes += ["the last line is cut off and left out"] if cut else []
     time = next((values[at] for at, column in wanted.items() if column == "time"), np.empty(0))
@@ -82,22 +86,35 @@ def read_csv_log(path: Path) -> LapLog:
     return log
 
 
-def _find_head(start: str, separator: str, names: ChannelNames, where: str) -> _Head:
-    """Return the first line with a place or speed and another channel among its cells."""
-    rows = list(csv.reader(io.StringIO(start, newline=""), delimiter=separator, skipinitialspace=True))
-    lines = [[cell.strip() for cell in row] for row in rows]
-    for number, cells in enumerate(lines):
-        rules = [names.find_rule(cell) for cell in cells if cell]
-        columns = {rule.column for rule in rules if rule is not None}
-        if len(columns) < 2 or not columns & {"latitude", "speed", "x"} or len(cells) > MAX_COLUMNS:
-            continue
-        units, below = [""] * len(cells), number + 1
-        while below < len(lines) and not any(_parse_cell(cell) == _parse_cell(cell) for cell in lines[below]):
-            if any(lines[below]) and len(lines[below]) == len(cells) and not any(units):
-                units = lines[below]
-            below += 1
-        return _Head(number + 1, cells, units, below, lines[:number])
-    raise _no_header_error(where, next(iter(lines), []))
+def _find_head(start: str, names: ChannelNames, where: str) -> _Head:
+    """Return the first line with a place or speed and another channel among its cells.
+
+    Decimal commas may be more than what separates cells: a separator is one with which there is a header.
+    """
+    separators = sorted(",;\t", key=start.count, reverse=True)
+    for separator in separators:
+        try:
+            rows = list(csv.reader(io.StringIO(start, newline=""), delimiter=separator, skipinitialspace=True))
+        except csv.Error:
+            continue  # a cell is too long with this one
+        lines = [[cell.strip() for cell in row] for row in rows]
+        for number, cells in enumerate(lines):
+            rules = [names.find_rule(cell) for cell in cells if cell]
+            columns = {rule.column for rule in rules if rule is not None}
+            if len(columns) >= 2 and columns & {"latitude", "speed", "x"} and len(cells) <= MAX_COLUMNS:
+                return _read_head(lines, number, separator)
+    raise _no_header_error(where, re.split(separators[0], next(iter(start.splitlines()), "")))
+
+
+def _read_head(lines: list[list[str]], number: int, separator: str) -> _Head:
+    """Return the header in the line `number`, with the row of units below it."""
+    head = _Head(number + 1, lines[number], [""] * len(lines[number]), number + 1, lines[:number], separator)
+    units, below = head.units, head.rows
+    while below < len(lines) and not any(head.parse_cell(cell) == head.parse_cell(cell) for cell in lines[below]):
+        if any(lines[below]) and len(lines[below]) == len(head.names) and not any(units):
+            units = lines[below]
+        below += 1
+    return head._replace(units=units, rows=below)
 
 
 def _no_header_error(where: str, names: list[str]) -> DataError:
@@ -119,16 +136,12 @@ def _choose_columns(head: _Head, names: ChannelNames, dialect: LogDialect | None
     return wanted, unused
 
 
-def _read_columns(
-    file: io.StringIO, head: _Head, places: list[int], form: tuple[str, str]
-) -> tuple[dict[int, Array], bool]:
+def _read_columns(file: io.StringIO, head: _Head, places: list[int], where: str) -> tuple[dict[int, Array], bool]:
     """Return the values of the columns at `places`, and whether the last line is cut off."""
-    separator, where = form
-    reader = csv.reader(file, delimiter=separator, skipinitialspace=True)
+    reader = csv.reader(file, delimiter=head.separator, skipinitialspace=True)
     found = {at: array("d") for at in places}
     bad = dict.fromkeys(places, 0)
     short = 0  # the line that has too few cells: right only as the last one
-    is_decimal_comma = separator == ";"
     try:
         for cells in _skip_lines(reader, head.rows):
             if not any(cells):
@@ -140,7 +153,7 @@ def _read_columns(
                 continue
             for at in places:
                 text = cells[at].strip()
-                value = _parse_cell(text.replace(",", ".") if is_decimal_comma else text)
+                value = head.parse_cell(text)
                 found[at].append(value)
                 bad[at] += value != value and text.lower() not in _WORDS
     except csv.Error as error:
@@ -161,7 +174,6 @@ def _skip_lines(reader: Iterator[list[str]], rows: int) -> Iterator[list[str]]:
 
 
 def _parse_cell(text: str) -> float:
-    """Return the number, the word or the time (s) in a cell; NaN for others."""
     try:
         return float(text)
     except ValueError:
@@ -195,17 +207,17 @@ def _read_about(above: list[list[str]]) -> dict[str, str]:
     return found
 
 
-def _read_lap_lines(above: list[list[str]]) -> dict[int, float]:
+def _read_lap_lines(head: _Head) -> dict[int, float]:
     """Return the lap times of lines "Lap 3,33.821,..."."""
     found = {}
-    for cells in above:
+    for cells in head.above:
         match = _LAP_LINE.fullmatch(cells[0]) if len(cells) > 1 else None
-        if match and _parse_cell(cells[1]) > 0.0:
-            found[int(match[1])] = _parse_cell(cells[1])
+        if match and head.parse_cell(cells[1]) > 0.0:
+            found[int(match[1])] = head.parse_cell(cells[1])
     return found
 
 
-def _read_beacons(above: list[list[str]]) -> list[float]:
+def _read_beacons(head: _Head) -> list[float]:
     """Return the times of the line "Beacon Markers" of MoTeC's export, s."""
-    texts = next((" ".join(cells[1:]) for cells in above if cells and cells[0].lower() == "beacon markers"), "")
-    return sorted(value for value in map(_parse_cell, texts.split()) if value > 0.0)
+    texts = next((" ".join(cells[1:]) for cells in head.above if cells and cells[0].lower() == "beacon markers"), "")
+    return sorted(value for value in map(head.parse_cell, texts.split()) if value > 0.0)
