@@ -22,7 +22,7 @@ TASK = CaseTask[int, int](
     lambda case, answer: -1 if answer.error else int(answer.value), lambda case, result: f"{case} -> {result}",
     lambda result: result < 0,
 )  # fmt: skip
-RESULT = CellResult(outcome="clean", mean_speed_mps=31.0)
+RESULT = CellResult(outcome="clean", mean_progress_mps=31.0)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ ROW = {
     "sim": "forza", "track": "hartmoor", "car": "random:1", "driver": "line_follow", "believes": "another car",
     "believed_car": "x.toml", "believed_track": "", "condition": "none", "role": "judged", "laps": [LAP],
     "best_s": 61.25, "ratio": 1.031, "speed_ratio": 0.97, "time_lost_s": float("nan"), "off_track_count": 0,
-    "off_track_s": 0.0, "stuck_s": 0.0, "contacts": 0, "mean_speed_mps": None, "outcome": "clean", "ended": "",
+    "off_track_s": 0.0, "stuck_s": 0.0, "contacts": 0, "mean_progress_mps": None, "outcome": "clean", "ended": "",
 }  # fmt: skip
 
 

@@ -43,7 +43,7 @@ def watch(states, laps=()):
 
 
 def test_a_result_survives_its_file():
-    result = CellResult(outcome="off", laps=(CellLap(1, 61.5, False, "contact", 0.5, 1),), mean_speed_mps=None)
+    result = CellResult(outcome="off", laps=(CellLap(1, 61.5, False, "contact", 0.5, 1),), mean_progress_mps=None)
     assert msgspec.json.decode(msgspec.json.encode(result), type=CellResult) == result
 
 
@@ -58,7 +58,7 @@ def test_a_cell_is_clean_if_all_its_laps_are_valid():
     result = build_result(monitor, "", 48.0)
     assert (result.outcome, result.ended, len(result.laps), result.predicted_s) == ("clean", "", 2, 48.0)
     assert result.distance_m == pytest.approx(2.0 * ROAD.length)
-    assert result.mean_speed_mps == pytest.approx(0.02 * ROAD.length)
+    assert result.mean_progress_mps == pytest.approx(0.02 * ROAD.length)
     assert result.time_s == 100.0
 
 
@@ -127,7 +127,7 @@ def test_summaries_leave_out_what_is_no_number():
 def test_rows_are_summarized_by_group():
     def row(driver, outcome, ratio):
         return {"driver": driver, "outcome": outcome, "ratio": ratio, "speed_ratio": None, "time_lost_s": math.nan,
-                "mean_speed_mps": 20.0}  # fmt: skip
+                "mean_progress_mps": 20.0}  # fmt: skip
 
     first, second = summarize_rows([row("a", "clean", 1.0), row("b", "error", math.nan), row("a", "crash", 1.2)],
                                    ["driver"])  # fmt: skip

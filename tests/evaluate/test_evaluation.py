@@ -78,7 +78,7 @@ def test_rows_compare_with_reference_and_baseline():
 
     def driven(*times):
         laps = tuple(CellLap(k + 1, time, True) for k, time in enumerate(times))
-        return CellResult(outcome="clean", laps=laps, mean_speed_mps=100.0 / times[-1])
+        return CellResult(outcome="clean", laps=laps, mean_progress_mps=100.0 / times[-1])
 
     by_role = {
         "judged": driven(60.0, 55.0, 52.0),

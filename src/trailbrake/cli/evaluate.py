@@ -124,24 +124,24 @@ def _print_result(result: dict[str, Any]) -> None:
     print_table(
         "Cells",
         ["sim", "track", "car", "driver", "believes", "condition", "laps", "best", "ratio", "lost", "off", "stuck",
-         "speed", "outcome"],
+         "progress", "outcome"],
         [[row["sim"], row["track"], row["car"], row["driver"],
           row["believes"] if row["role"] == "judged" else row["role"], row["condition"],
           f"{sum(lap['valid'] for lap in row['laps'])} of {len(row['laps'])}", format_lap_time(row["best_s"]),
           format_ratio(row["ratio"]), format_number(row["time_lost_s"], "+.2f", " s"),
           f"{row['off_track_count']}, {row['off_track_s']:.1f} s", f"{row['stuck_s']:.0f} s",
-          format_number(row["mean_speed_mps"], ".1f", " m/s"),
+          format_number(row["mean_progress_mps"], ".1f", " m/s"),
           row["outcome"] + (f": {row['ended']}" if row["ended"] else "")] for row in result["cells"]],
     )  # fmt: skip
     print_table(
         "Summary",
         ["sim", "driver", "believes", "condition", "cells", "clean", "off", "crash", "error", "ratio: median",
-         "least", "most", "lost: median", "speed"],
+         "least", "most", "lost: median", "progress"],
         [[group["sim"], group["driver"], group["believes"], group["condition"],
           *(str(group[name]) for name in ("cells", "clean", "off", "crash", "error")),
           *(format_ratio(group["ratio"][name]) for name in ("median", "least", "most")),
           format_number(group["time_lost_s"]["median"], "+.2f", " s"),
-          format_number(group["mean_speed_mps"]["mean"], ".1f", " m/s")] for group in result["summary"]],
+          format_number(group["mean_progress_mps"]["mean"], ".1f", " m/s")] for group in result["summary"]],
     )  # fmt: skip
     if any(row["outcome"] != "clean" for row in result["cells"]):
         from trailbrake.evaluate.evaluation_page import OUTCOMES

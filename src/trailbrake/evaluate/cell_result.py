@@ -44,7 +44,7 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
         closed: whether the road is a circuit.
         time_s: s of simulator time.
         distance_m: m along the road.
-        mean_speed_mps: m/s, the way over the time since the car first moved; None where it never did.
+        mean_progress_mps: m/s, `distance_m` over the time since the car first moved; None where it never did.
         off_track_count: times that more than two wheels left the road.
         off_track_s: s with more than two wheels off the road.
         stuck_s: s in which the car made no headway.
@@ -62,7 +62,7 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     closed: bool = True
     time_s: float = 0.0
     distance_m: float = 0.0
-    mean_speed_mps: float | None = None
+    mean_progress_mps: float | None = None
     off_track_count: int = 0
     off_track_s: float = 0.0
     stuck_s: float = 0.0
@@ -94,7 +94,7 @@ def build_result(monitor: RoadMonitor, ended: str, predicted_s: float) -> CellRe
     way, driven = monitor.distance, monitor.clock - monitor.moved_at
     return CellResult(
         outcome=outcome, ended=ended, laps=laps, closed=not monitor.is_open_road, time_s=monitor.elapsed,
-        distance_m=way, mean_speed_mps=way / driven if driven > 0.0 else None,
+        distance_m=way, mean_progress_mps=way / driven if driven > 0.0 else None,
         off_track_count=monitor.off_track_count, off_track_s=monitor.off_track_s, stuck_s=monitor.stuck_s,
         contacts=int(monitor.contacts), predicted_s=None if math.isnan(predicted_s) else predicted_s,
         steps=monitor.states,
@@ -150,7 +150,7 @@ def summarize_rows(rows: Sequence[Mapping[str, object]], keys: Sequence[str]) ->
     """Return a summary of each group of rows that are equal in `keys`, in the order of their first rows.
 
     Args:
-        rows: with `keys`, `outcome`, and the numbers `ratio`, `time_lost_s` and `mean_speed_mps` (None = none).
+        rows: with `keys`, `outcome`, and the numbers `ratio`, `time_lost_s` and `mean_progress_mps` (None = none).
         keys: names of values.
     """
     groups: dict[str, list[Mapping[str, object]]] = {}
@@ -163,7 +163,7 @@ def summarize_rows(rows: Sequence[Mapping[str, object]], keys: Sequence[str]) ->
             **{name: sum(row["outcome"] == name for row in group) for name in ("clean", "off", "crash", "error")},
             **{
                 name: summarize_values([_number(row[name]) for row in group])
-                for name in ("ratio", "speed_ratio", "time_lost_s", "mean_speed_mps")
+                for name in ("ratio", "speed_ratio", "time_lost_s", "mean_progress_mps")
             },
         }
         for group in groups.values()

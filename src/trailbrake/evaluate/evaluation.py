@@ -190,8 +190,8 @@ def _build_row(item: PlannedCell, results: Mapping[Cell, CellResult]) -> JsonObj
     if reference is not None:
         own = find_best_time(list_timed_laps(reference, cell.laps))
         ratio, ratios = best / own, list_best_ratios(laps, own)
-        if result.mean_speed_mps and reference.mean_speed_mps:
-            speed_ratio = result.mean_speed_mps / reference.mean_speed_mps
+        if result.mean_progress_mps and reference.mean_progress_mps:
+            speed_ratio = result.mean_progress_mps / reference.mean_progress_mps
     if baseline is not None:
         lost = compute_time_lost(result.laps, baseline.laps)
     values: JsonObject = msgspec.to_builtins(cell)

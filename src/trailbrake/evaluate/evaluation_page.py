@@ -47,7 +47,7 @@ def build_cell_table(rows: list[JsonValues]) -> str:
     """Return a table with a row per cell (`evaluation.build_rows`), its outcome first."""
     heads = [("outcome", "name"), ("car", "name"), ("track", "name"), ("driver", "name"), ("wire", "name"),
              ("condition", "name"), ("best lap", ""), ("ratio", ""), ("", "bar"), ("time lost", ""), ("laps", "name"),
-             ("off", ""), ("off for", ""), ("stuck for", ""), ("contacts", ""), ("mean speed", "")]  # fmt: skip
+             ("off", ""), ("off for", ""), ("stuck for", ""), ("contacts", ""), ("mean progress", "")]  # fmt: skip
     return build_table(heads, [_list_cell_texts(row) for row in rows])
 
 
@@ -70,7 +70,7 @@ def _list_cell_texts(row: JsonValues) -> list[Cell]:
         ("", format_number(row["time_lost_s"], "+.2f", " s")), ("name laps", laps),
         ("", f"{row['off_track_count']} times"),
         ("", f"{row['off_track_s']:.1f} s"), ("", f"{row['stuck_s']:.0f} s"), ("", str(row["contacts"])),
-        ("", format_number(row["mean_speed_mps"], ".1f", " m/s")),
+        ("", format_number(row["mean_progress_mps"], ".1f", " m/s")),
     ]  # fmt: skip
 
 
@@ -121,7 +121,7 @@ def build_page(result: JsonValues) -> str:
 def _summary_table(groups: list[JsonValues]) -> str:
     heads = [("driver", "name"), ("wire", "name"), ("believes", "name"), ("condition", "name"), ("cells", ""),
              ("clean", ""), ("off", ""), ("crash", ""), ("error", ""), ("ratio: median", ""), ("least", ""),
-             ("most", ""), ("time lost: median", ""), ("mean speed", "")]  # fmt: skip
+             ("most", ""), ("time lost: median", ""), ("mean progress", "")]  # fmt: skip
     rows = [
         [
             *(("name", escape_html(group[key])) for key in ("driver", "sim", "believes", "condition")),
@@ -129,7 +129,7 @@ def _summary_table(groups: list[JsonValues]) -> str:
             *(("out" if group[key] else "", str(group[key])) for key in ("crash", "error")),
             *(("", format_ratio(group["ratio"][key])) for key in ("median", "least", "most")),
             ("", format_number(group["time_lost_s"]["median"], "+.2f", " s")),
-            ("", format_number(group["mean_speed_mps"]["mean"], ".1f", " m/s")),
+            ("", format_number(group["mean_progress_mps"]["mean"], ".1f", " m/s")),
         ]
         for group in groups
     ]
