@@ -93,6 +93,30 @@ def test_without_places_the_lateral_acceleration_is_that_of_the_yaw_rate():
     assert "yaw_rate" not in found.columns
 
 
+@pytest.mark.parametrize("with_places", [True, False])
+@pytest.mark.parametrize("rows", [[400], [400, 401, 402], [0], [-1], [400, 405]])
+def test_speeds_that_no_car_can_reach_are_left_out(rows, with_places):
+    speed = LAPS.speed.copy()
+    speed[rows] = 999.0 / 3.6
+    found = place("speed", "m/s", speed, with_places=with_places)
+    assert found.columns["speed"] == pytest.approx(LAPS.speed, abs=0.5)
+    assert f"speed there: {len(rows)} values that no car can reach are left out" in found.notes
+    assert np.abs(found.columns["acceleration_x"]).max() < 25.0
+
+
+def test_a_crash_and_a_car_put_elsewhere_are_no_errors_of_the_speed():
+    """Wheels that stop at a wall stay so; a stop that the places show is one, however short."""
+    crash = np.where(LAPS.time < 20.0, LAPS.speed, 0.0)
+    stop = np.where(np.abs(LAPS.time - 20.0) < 0.4, 0.0, LAPS.speed)
+    x, y = (np.concatenate([[0.0], np.cumsum(share * stop[1:] * np.diff(LAPS.time))]) for share in (0.6, 0.8))
+    for speed, places in ((crash, {}), (stop, {"x": x, "y": y})):
+        columns = {"speed": ("m/s", speed), **{name: ("m", values) for name, values in places.items()}}
+        found = place_columns(LapLog("test", [LogChannel(name, unit, name, LAPS.time, values)
+                                              for name, (unit, values) in columns.items()]), "a.csv")  # fmt: skip
+        assert np.array_equal(found.columns["speed"], speed)
+        assert not any("left out" in note for note in found.notes)
+
+
 def test_noise_of_places_and_channels_does_not_change_signs_and_units():
     random = np.random.default_rng(7)
     noisy = {"x": ("m", LAPS.x + random.normal(0.0, 0.3, len(LAPS.x))), "speed": ("", 3.6 * LAPS.speed),

@@ -14,7 +14,7 @@ from trailbrake.arrays import Array
 from trailbrake.errors import DataError
 from trailbrake.record.lap_logs.channel_names import SI_UNITS, load_channel_names, plain_unit
 from trailbrake.record.lap_logs.lap_log import SHORTEST_STEP, LapLog, LogChannel, LogWork
-from trailbrake.record.lap_logs.motion_checks import check_motion, check_speed
+from trailbrake.record.lap_logs.motion_checks import check_motion, check_speed, drop_speed_spikes
 from trailbrake.tracks.geometry import choose_origin, project_places
 
 MAX_RATE = 100.0  # rows per second, where channels have several rates
@@ -65,6 +65,7 @@ def place_columns(log: LapLog, where: str) -> PlacedColumns:
     _check_rate(work)
     _fill_places(work)
     check_speed(work)
+    drop_speed_spikes(work)
     check_motion(work)
     for column in ("latitude", "longitude"):
         work.columns.pop(column, None)

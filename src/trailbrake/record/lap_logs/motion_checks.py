@@ -17,6 +17,8 @@ MIN_MOVING = 5.0  # m/s above which the speed along the path says something
 SPEED_TOLERANCE = 0.06  # relative error of the median speed along places
 MIN_AGREEMENT = 0.5  # correlation of a channel with what follows from the path
 SMOOTHING_S = 0.5  # s, of derivatives of places
+MAX_CHANGE, MIN_SPIKE = 60.0, 2.0  # m/s^2, m/s: a speed that changes by both together is no car's
+SPIKE_S = 1.0  # s within which such a change is followed by the one back
 _SIGNED = {"acceleration_y": "m/s^2", "yaw_rate": "rad/s", "steer": "1", "steering_wheel_angle": "rad"}
 
 
@@ -76,6 +78,32 @@ def check_speed(work: LogWork) -> None:
     work.notes.append(
         f"{work.labels['speed']} has no unit: it is {ratio:.3f} times the speed along the positions, so {unit}"
     )
+
+
+def drop_speed_spikes(work: LogWork) -> None:
+    """Interpolate speeds that no car can reach and leave within SPIKE_S, unless the places agree with them."""
+    along, time, speed = _measure_speed(work), work.columns["time"], work.columns["speed"]
+    known = np.flatnonzero(np.isfinite(speed))
+    if len(known) < 4:
+        return
+    rows = np.concatenate([known[1:2], known, known[-2:-1]])  # so that the first and the last one have two neighbours
+    change, step = np.diff(speed[rows]), np.abs(np.diff(time[rows]))
+    jumps = np.flatnonzero(np.abs(change) > MAX_CHANGE * step + MIN_SPIKE).tolist()
+    wrong = np.zeros(len(speed), np.bool_)
+    while len(jumps) > 1:
+        first, last = jumps.pop(0), jumps[0]
+        inside, beside = rows[first + 1 : last + 1], rows[[first, last + 1]]
+        if change[first] * change[last] > 0.0 or abs(np.diff(time[beside])[0]) > SPIKE_S:
+            continue
+        error, moved = (np.abs(values - along[inside]).mean() if along is not None else math.nan
+                        for values in (speed[inside], speed[beside].mean()))  # fmt: skip
+        if not error <= moved:
+            wrong[inside] = True
+            jumps.pop(0)
+    if wrong.any():
+        good = np.isfinite(speed) & ~wrong
+        work.columns["speed"] = np.where(wrong, np.interp(time, time[good], speed[good]), speed)
+        work.notes.append(f"{work.labels['speed']}: {int(wrong.sum())} values that no car can reach are left out")
 
 
 def _suggest_unit(ratio: float, unit: str) -> str:
