@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from helpers.compared_drives import record_laps
+from helpers.stadiums import build_stadium
 from helpers.synthetic_drives import LENGTH, edges
 
 from trailbrake.analysis.lap_location import CommonLine, choose_line, locate_laps
@@ -36,6 +39,26 @@ def test_a_lap_without_positions_is_as_long_as_the_line_from_its_start_to_its_en
     assert flying
     for lap in flying:
         assert lap.interpolate("time", np.array([0.0, 1000.0])) == pytest.approx([0.0, lap.time_s], abs=1e-6)
+
+
+def test_a_named_road_counts_where_none_is_recorded_from_where_laps_are_counted(tmp_path):
+    recording = Recording.open(record_laps(tmp_path / "a.mcap", rate=30.0, with_map=False)[0])
+    road = build_stadium(600.0, 120.0)
+    common = choose_line([recording], road)
+    assert (common.basis, common.is_timed) == ("centre line", True)
+    assert common.length == pytest.approx(LENGTH, abs=0.5)
+    elsewhere = replace(road, table=np.roll(road.table, 200, axis=0))  # the road's start line is not that of the laps
+    rolled = choose_line([recording], elsewhere)
+    assert (rolled.basis, rolled.is_timed) == ("centre line", False)
+    for line in (common, rolled):
+        laps = [lap for lap in locate_laps(recording, 0, line, 9) if lap.finished and not lap.from_rest]
+        for lap in laps:
+            assert lap.channels["offset"] == pytest.approx(np.full(len(lap.s), 1.5), abs=0.1)
+            assert lap.interpolate("time", np.array([0.0, line.length])) == pytest.approx([0.0, lap.time_s], abs=0.05)
+    beside = build_stadium(600.0, 140.0)
+    assert choose_line([recording], beside).basis == choose_line([recording]).basis == "path of the best lap"
+    nowhere = Recording.open(record_laps(tmp_path / "b.mcap", rate=30.0, with_map=False, positions=False)[0])
+    assert choose_line([nowhere], road).basis == "distance driven"
 
 
 def test_distances_never_fall_and_the_offset_is_the_car_s(drive):

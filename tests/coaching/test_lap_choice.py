@@ -2,11 +2,13 @@ from dataclasses import replace
 
 import pytest
 from helpers.compared_drives import record_laps
+from helpers.stadiums import build_stadium
 
 from trailbrake.analysis.comparison import DriveChoice
 from trailbrake.coaching.lap_choice import choose_laps, describe_doubts
 from trailbrake.errors import DataError
 from trailbrake.record.recording_reader import Recording
+from trailbrake.tracks.road_file import write_road
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +50,14 @@ def test_a_lap_that_was_slow_in_one_place_or_everywhere_is_not_used_and_the_reas
     reasons = {unused.label: unused.reason for unused in chosen.unused if unused.number == 2}
     assert "traffic or a mistake" in reasons["held"]
     assert "slower" in reasons["wet"]
+
+
+def test_distances_are_along_the_named_road_where_none_is_recorded(tmp_path):
+    path = record_laps(tmp_path / "a.mcap", laps=3, with_map=False)[0]
+    write_road(tmp_path / "road.csv", build_stadium(600.0, 120.0))
+    drives = [DriveChoice(Recording.open(path), "me")]
+    assert choose_laps(drives, str(tmp_path / "road.csv")).line.basis == "centre line"
+    assert choose_laps(drives).line.basis == "path of the best lap"
 
 
 def test_laps_that_do_not_count_are_not_used(usual):

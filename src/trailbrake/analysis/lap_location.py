@@ -25,12 +25,16 @@ from trailbrake.arrays import Array
 from trailbrake.errors import DataError
 from trailbrake.record.recording_reader import Recording
 from trailbrake.record.row_reader import RecordedColumns
+from trailbrake.tracks.road import Road
+from trailbrake.tracks.road_columns import RoadColumn
 
 ROW_SPACING = 0.2  # m between the rows that are kept, as far as they were recorded
 ROWS_BESIDE = 2  # rows before and behind a lap, for the passages of the start line
 MAX_CLOCK_ERROR = 0.02  # s; above that the lap was counted at another line than that of the road
 EDGE = 3.0  # m beyond the rows of a lap up to which its first and last values hold: games count by whole ticks
 FIRST_ROWS = 0.25  # s behind the first row, or behind a restart, within which a lap began there and not at the line
+NEAR_ROAD = 8.0  # m, median distance of a lap from the centre of a road that is its own
+START_REACH = 25.0  # m from the start of a road within which laps that are counted there begin
 OTHER_ROAD = 40.0  # m, median distance from the line, above which a lap was driven on another road
 
 
@@ -91,16 +95,22 @@ class CommonLine:
     is_timed: bool
 
 
-def choose_line(recordings: Sequence[Recording]) -> CommonLine:
+def choose_line(recordings: Sequence[Recording], road: Road | None = None) -> CommonLine:
     """Return the line for laps of `recordings`: the centre of the road, else the plan, else the path of a lap.
+
+    Args:
+        recordings: with their roads.
+        road: that counts where none is recorded, if the best lap was driven on it.
 
     Raises:
         DataError: there is no lap in any of them.
     """
     for recording in recordings:
-        road = recording.road_map
-        if road is not None and (line := make_line(road.centre[:, 0], road.centre[:, 1], road.closed)) is not None:
+        found = recording.road_map
+        if found is not None and (line := make_line(found.centre[:, 0], found.centre[:, 1], found.closed)) is not None:
             return CommonLine(line, line.length, "centre line", True)
+    if road is not None and (common := _make_centre_line(recordings, road)) is not None:
+        return common
     for recording in recordings:
         plan = recording.plan
         if plan is not None and (line := make_line(plan.x, plan.y)) is not None:
@@ -108,8 +118,25 @@ def choose_line(recordings: Sequence[Recording]) -> CommonLine:
     return _make_driven_line(recordings)
 
 
-def _make_driven_line(recordings: Sequence[Recording]) -> CommonLine:
-    """Return the path of the fastest lap, or only its length where there are no positions."""
+def _make_centre_line(recordings: Sequence[Recording], road: Road) -> CommonLine | None:
+    """Return the centre of a road from where the laps are counted; None where the best lap was not driven on it."""
+    raw, _ = _read_best_lap(recordings)
+    points = np.column_stack([raw["x"], raw["y"]])
+    points = points[np.isfinite(points).all(axis=1)]
+    if len(points) < 10:
+        return None
+    s, offset = road.locate_many(points).T
+    if not np.median(np.abs(offset)) <= NEAR_ROAD:
+        return None
+    x, y = road.column(RoadColumn.X), road.column(RoadColumn.Y)
+    is_timed = not road.closed or min(s[0], road.length - s[0]) <= START_REACH
+    first = 0 if is_timed else round(float(s[0]) / road.spacing)
+    line = make_line(np.roll(x, -first), np.roll(y, -first), road.closed)
+    return None if line is None else CommonLine(line, line.length, "centre line", is_timed)
+
+
+def _read_best_lap(recordings: Sequence[Recording]) -> tuple[dict[str, Array], LapRows]:
+    """Return the channels of the fastest lap, and its rows; DataError where there is none."""
     laps = [
         (not lap.finished, not lap.valid, lap.time_s, number, lap)
         for number, recording in enumerate(recordings)
@@ -122,7 +149,12 @@ def _make_driven_line(recordings: Sequence[Recording]) -> CommonLine:
     recording = recordings[number]
     block = recording.read_rows(best.rows, TRACE_COLUMNS, ())
     raw, _ = read_raw_channels(block, recording.race_times[best.rows])
-    raw = select_values(raw, np.flatnonzero(~recording.undone[best.rows]))
+    return select_values(raw, np.flatnonzero(~recording.undone[best.rows])), best
+
+
+def _make_driven_line(recordings: Sequence[Recording]) -> CommonLine:
+    """Return the path of the fastest lap, or only its length where there are no positions."""
+    raw, best = _read_best_lap(recordings)
     driven = driven_distance(raw["x"], raw["y"], raw["speed"], raw["time"])
     length = max(float(driven[-1]), 1.0)
     if np.isfinite(raw["x"] + raw["y"]).sum() < 10:

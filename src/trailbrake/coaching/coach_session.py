@@ -106,9 +106,10 @@ def coach_laps(
         show_message: takes lines about what is under way.
 
     Raises:
+        TrailbrakeError: there is no such track.
         DataError: there is no lap in any recording.
     """
-    chosen = choose_laps(drives)
+    chosen = choose_laps(drives, options.track)
     laps = chosen.laps
     if not laps:
         return CoachReport(chosen, notes=(

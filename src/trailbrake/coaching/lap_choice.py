@@ -12,6 +12,7 @@ from trailbrake.analysis.lap_location import CommonLine, LocatedLap, choose_line
 from trailbrake.analysis.lap_traces import split_laps
 from trailbrake.arrays import Array
 from trailbrake.errors import DataError
+from trailbrake.tracks.track_library import load_track
 
 MAX_LAPS = 60  # of one recording
 SLOW_SPREADS = 5.0  # robust deviations behind the median, and ...
@@ -47,14 +48,19 @@ class ChosenLaps:
     unused: tuple[UnusedLap, ...]
 
 
-def choose_laps(drives: Sequence[DriveChoice]) -> ChosenLaps:
+def choose_laps(drives: Sequence[DriveChoice], track: str = "") -> ChosenLaps:
     """Return the laps to coach by: of the road, the car and the person that most of the recordings have.
 
+    Args:
+        drives: recordings.
+        track: a track's name or file, whose road counts where none is recorded; "" = not named.
+
     Raises:
+        TrailbrakeError: there is no such track.
         DataError: there is no lap in any recording.
     """
     kept, unused = _keep_one_group(drives)
-    common = choose_line([drive.recording for drive in kept])
+    common = choose_line([drive.recording for drive in kept], load_track(track).road if track else None)
     used: list[DriveChoice] = []
     laps: list[LocatedLap] = []
     for drive in kept:

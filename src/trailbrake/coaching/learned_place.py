@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from msgspec.structs import replace
 
+from trailbrake.analysis.lap_location import NEAR_ROAD
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.learned import Uncertainty
 from trailbrake.coaching.ghost_laps import Place, coach_folder
@@ -30,7 +31,6 @@ from trailbrake.user_files import make_folder, write_whole
 
 LEARNING_S = 900.0  # s of driving that a car is learned from: the recordings of the best laps
 MOST_ROWS = 60_000  # rows that a car is learned from
-NEAR_ROAD = 8.0  # m, median distance of the laps from the middle of a road that is theirs
 SURVEY_WAVE = 60.0  # m, of weaves: laps have none, and the width is given
 
 
