@@ -40,6 +40,19 @@ def test_names_in_tables_and_notices_cannot_steer_a_terminal(capsys):
     assert not {"\x1b", "\x9b", "\x07"} & {*said.out, *said.err}
 
 
+def test_lines_are_wrapped_on_a_terminal_and_left_whole_in_a_pipe(monkeypatch, capsys):
+    text, path = " ".join(["word"] * 60), "/" + "x" * 90
+    print_notice(text)
+    assert capsys.readouterr().err == f"{text}\n"
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    print_notice(f"{text} {path}")
+    lines = capsys.readouterr().err.splitlines()
+    assert max(map(len, lines[:-1])) < 80
+    assert "".join(lines).replace(" ", "") == "word" * 60 + path
+    assert lines[-1].strip() == path, "a path is copied whole"
+
+
 HEADER = ["sim", "track", "car", "driver", "believes", "condition", "laps", "best", "ratio", "lost", "off", "outcome"]
 CELLS = [
     ["assetto", track, "hatchback", "line_follow", "the truth", condition, "2 of 2", "1:08.123", "+0.52 %", "+0.31 s",

@@ -1,16 +1,13 @@
 """`compare`: laps of any recordings over distance, and what each corner costs."""
 
 import re
-import shutil
-import sys
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from trailbrake.analysis.lap_table import format_lap_time, format_number
-from trailbrake.cli.output import JsonFlag, OpenFlag, open_page, print_json, print_notice
+from trailbrake.cli.output import JsonFlag, OpenFlag, open_page, print_json, print_notice, wrap_text
 from trailbrake.cli.runs import find_recording
 from trailbrake.errors import replace_controls
 from trailbrake.units import KMH
@@ -98,8 +95,8 @@ def _name_drives(choices: "list[DriveChoice]") -> "list[DriveChoice]":
 def _print_comparison(comparison: "Comparison") -> None:
     best = comparison.laps[comparison.reference]
     name = comparison.name_lap(comparison.reference)
-    print(f"reference {name}, {format_lap_time(best.time_s)}; the best of every corner together"
-          f" {format_lap_time(comparison.theoretical_s)}")  # fmt: skip
+    print(wrap_text(f"reference {name}, {format_lap_time(best.time_s)}; the best of every corner together"
+                    f" {format_lap_time(comparison.theoretical_s)}"))  # fmt: skip
     for i, lap in enumerate(comparison.laps):
         if i == comparison.reference:
             continue
@@ -114,7 +111,6 @@ def _print_comparison(comparison: "Comparison") -> None:
 def _list_corners(losses: "Sequence[CornerLoss]") -> "Iterator[str]":
     """Yield the figures of each corner in a row, and what to change in rows below it: no terminal is too narrow."""
     name_width = max((len(loss.corner.name) for loss in losses), default=0)
-    width = max(shutil.get_terminal_size().columns, 40) if sys.stdout.isatty() else 10_000
     yield f"{'corner':{name_width}}" + "".join(f"{head:>{len(head) + 2}}" for head in _HEADS)
     for loss in losses:
         mine = loss.figures
@@ -125,4 +121,5 @@ def _list_corners(losses: "Sequence[CornerLoss]") -> "Iterator[str]":
         )  # fmt: skip
         cells = (f"{text:>{len(head) + 2}}" for head, text in zip(_HEADS, numbers, strict=True))
         yield f"{loss.corner.name:{name_width}}" + "".join(cells)
-        yield from textwrap.wrap(loss.advice, width - 1, initial_indent="  ", subsequent_indent="  ")
+        if loss.advice:
+            yield from wrap_text(f"  {loss.advice}").splitlines()

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from trailbrake.analysis.lap_table import format_lap_time, format_number, format_ratio
-from trailbrake.cli.output import JsonFlag, OpenFlag, answer, open_page, print_json, print_table
+from trailbrake.cli.output import JsonFlag, OpenFlag, answer, open_page, print_json, print_table, wrap_text
 from trailbrake.cli.terminal_progress import TaskProgress
 from trailbrake.evaluate.options import EvaluationOptions, EvaluationRunOptions
 
@@ -146,7 +146,7 @@ def _print_result(result: dict[str, Any]) -> None:
     if any(row["outcome"] != "clean" for row in result["cells"]):
         from trailbrake.evaluate.evaluation_page import OUTCOMES
 
-        print(OUTCOMES)
+        print(wrap_text(OUTCOMES))
     if result["car_files"]:
         _print_files(result["car_files"], result["coverage"])
     print(f"{result['drove']} cells driven, {result['kept']} kept\nfolder {result['folder']}\npage   {result['page']}")

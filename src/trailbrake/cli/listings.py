@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from trailbrake.cli.output import JsonFlag, print_json, print_table
+from trailbrake.cli.output import JsonFlag, print_json, print_table, wrap_text
 
 
 def sims(*, json: JsonFlag = False) -> None:
@@ -108,7 +108,7 @@ def tracks(*names: str, json: JsonFlag = False) -> None:
               "circuit" if r["closed"] else "open road"] for r in rows],
         )  # fmt: skip
         for row in rows if names else ():
-            print(f"{row['name']}: {row['about']}")
+            print(wrap_text(f"{row['name']}: {row['about']}"))
         if names:
             return
         print_table(

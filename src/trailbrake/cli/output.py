@@ -3,12 +3,13 @@
 import json
 import math
 import re
+import shutil
 import sys
 import textwrap
 import webbrowser
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 from cyclopts import Parameter
 
@@ -49,9 +50,17 @@ def answer(result: Any, show: Callable[[Any], None], *, json: bool) -> None:
         show(result)
 
 
+def wrap_text(text: str, stream: TextIO | None = None) -> str:
+    """Return a line as lines for the width of the terminal `stream` (default stdout); as it is where that is a pipe."""
+    if not (stream or sys.stdout).isatty():
+        return text
+    width = max(shutil.get_terminal_size().columns, 40) - 1
+    return textwrap.fill(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
 def print_notice(text: str) -> None:
     """Print a line on stderr; names in it may come from files and games."""
-    print(replace_controls(text), file=sys.stderr, flush=True)
+    print(wrap_text(replace_controls(text), sys.stderr), file=sys.stderr, flush=True)
 
 
 def open_page(page: str | Path | None, wanted: bool) -> None:

@@ -56,6 +56,7 @@ def test_our_own_table_keeps_every_value_and_the_commands(tmp_path):
         assert np.array_equal(found.state[column.name], recorded.state[column.name], equal_nan=True), column.name
     for name in ("steer", "throttle", "brake", "gear"):
         assert np.array_equal(found.controls[name], recorded.controls[name], equal_nan=True), name
+    assert describe_log(found)[1] == f"read: {len(found.about['log']['fields'])} columns"  # each means what it is named
     # Its lap clock begins with the drive, before the line.
     assert found.laps[0].invalid_reason.startswith("not a whole lap, ")
     valid = [lap.time_s for lap in found.laps if lap.valid]

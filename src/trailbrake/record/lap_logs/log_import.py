@@ -46,6 +46,7 @@ READERS: dict[str, Callable[[Path], LapLog]] = {
     ".gpx": read_geo_log,
     ".kml": read_geo_log,
 }
+OWN_TABLE = "CSV table of ours"  # whose columns have one meaning
 MAX_TURN_ERROR = 1.5  # rad that a lap may turn more or less than once round
 MAX_GAP_SHARE = 0.05  # of the length of a lap, between its end and its begin
 MIN_SPEED = 3.0  # m/s above which a lateral acceleration says how the car turns
@@ -80,12 +81,16 @@ def read_lap_log(path: Path) -> Recording:
 def describe_log(recording: Recording) -> list[str]:
     """Return what was read of a lap log, a line each: kind, fields with units and rates, what is not used, notes."""
     log, where = recording.about["log"], recording.path
-    fields = ", ".join(
-        field["name"]
-        + f" [{field['unit']}]" * bool(field["unit"] and f"[{field['unit']}]" not in field["name"])
-        + f" as {field['used_for']}"
-        + ("" if field["rate_hz"] in (None, log["rate_hz"]) else f" at {field['rate_hz']:g} Hz")
-        for field in log["fields"]
+    fields = (
+        f"{len(log['fields'])} columns"
+        if log["kind"] == OWN_TABLE
+        else ", ".join(
+            field["name"]
+            + f" [{field['unit']}]" * bool(field["unit"] and f"[{field['unit']}]" not in field["name"])
+            + f" as {field['used_for']}"
+            + ("" if field["rate_hz"] in (None, log["rate_hz"]) else f" at {field['rate_hz']:g} Hz")
+            for field in log["fields"]
+        )
     )
     lines = [f"{where}: {log['kind']}, {log['rate_hz']:g} Hz, {log['seconds']:.1f} s", f"read: {fields}"]
     lines += [f"not used: {', '.join(log['unused'])}"] if log["unused"] else []
@@ -168,7 +173,7 @@ def _read_columns(path: Path) -> tuple[dict[str, Array], dict[str, Array], LapLo
     state |= {"lap_share": state["lap_progress"]} if "lap_progress" in state else {}
     channels = [LogChannel(c.csv_name, c.quantity.unit, c.name, state["time"], state[c.name]) for c in STATE_COLUMNS
                 if c.name in state]  # fmt: skip
-    return state, controls, LapLog("CSV table of ours", channels), [], []
+    return state, controls, LapLog(OWN_TABLE, channels), [], []
 
 
 def _summarise(log: LapLog, columns: dict[str, Array], notes: list[str], left_out: list[str]) -> JsonObject:
