@@ -59,6 +59,14 @@ def test_a_parked_car_and_a_yellow_wall_stand_in_the_way_and_a_gantry_does_not()
     assert np.median(distance[seen]) == pytest.approx(0.8, rel=0.05)
 
 
+def test_a_speck_of_paint_is_no_wall():
+    picture = np.full((240, 320, 3), (96, 126, 160), np.uint8)
+    picture[150:152, 100] = (140, 130, 60)  # red paint meets green
+    assert np.isinf(walls.free_distance(picture)).all()
+    picture[110:152, 200] = (140, 130, 60)  # the end of a wall
+    assert np.flatnonzero(np.isfinite(walls.free_distance(picture))).tolist() == [200]
+
+
 def test_no_wall_is_infinitely_far():
     assert np.isinf(walls.free_distance(np.full((240, 320, 3), 255, np.uint8))).all()
     assert walls.obstacle_points(np.full(320, np.inf)).shape == (0, 2)

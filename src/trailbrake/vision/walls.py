@@ -12,6 +12,7 @@ _KERNEL = np.array([1.0, 4.0, 6.0, 4.0, 1.0]) / 16.0  # binomial: a Gaussian of 
 TOP_ROW = 48  # the first row that `wall_shares` counts
 BLACK = 10  # largest value of each channel of black
 YELLOW = (160, 180)  # least and largest red and green of yellow; blue is exactly 0
+UPRIGHT_ROWS = 3  # rows above each other that show what stands on the road; a speck of blended paint has one or two
 DARK = 95  # largest channel of walls (0) and parked cars (up to 85), anti-aliased; paint and sky are brighter
 _YELLOW_BLUE, _YELLOW_LOW, _YELLOW_APART = 75, 110, 40  # a yellow wall through JPEG: 165..182, 161..174, 0..30
 
@@ -60,7 +61,9 @@ def free_distance(pixels: Pixels, camera: LevelCamera = TREND_CAMERA) -> Array:
     Only rows below the horizon count, where a gantry's pipe and signs never are: they hang above the camera.
     """
     first = camera.first_ground_row
-    there = blocked_pixels(pixels[first:])[::-1]  # from the bumper outwards
+    blocked = blocked_pixels(pixels[first - UPRIGHT_ROWS + 1 :])[::-1]  # from the bumper outwards
+    rows = len(pixels) - first
+    there = np.logical_and.reduce([blocked[k : k + rows] for k in range(UPRIGHT_ROWS)])
     steps = there.argmax(axis=0)
     # An obstacle's foot lies between the last row of road and its own first row.
     foot = camera.height - 0.5 - steps
