@@ -34,6 +34,20 @@ SLOW_HANDS_S = 0.1  # s of the low-pass filter on the steer
 GRIP = int(RoadColumn.GRIP)
 
 
+class AnticipatingRequester(GearRequester):
+    """Gears by the speed that the car will have when the hand has reacted: no person waits for the limiter.
+
+    Attributes:
+        acceleration: m/s^2, present one.
+    """
+
+    acceleration = 0.0
+
+    def choose(self, speed: float, gear: int, dt: float) -> int:
+        """Return the forward gear to request, as `GearRequester.choose` does."""
+        return super().choose(speed + REACTION_S * self.acceleration, gear, dt)
+
+
 class Driver(Person):
     """A person with a habit.
 
@@ -72,8 +86,8 @@ class Driver(Person):
                                     start=-1.0 if line.closed else 0.0, margin=GRIP_MARGIN).speed  # fmt: skip
         self.entry, self.exit = (float(np.argmin(np.abs(centre - at))) for at in (self.place.entry, self.place.exit))
         self.shift_braking(EARLY_M if self.habit == "brakes early" else 0.0)
-        if self.habit == "short-shifts":
-            self.gears = GearRequester([SHORT_SHIFT * speed for speed in upshift_speeds(car)])
+        early = SHORT_SHIFT if self.habit == "short-shifts" else 1.0
+        self.gears = AnticipatingRequester([early * speed for speed in upshift_speeds(car)])
         self.queue: deque[tuple[float, Controls]] = deque()
         self.now, self.lifted, self.steer_held, self.last = 0.0, 0.0, 0.0, 0.0
 
@@ -99,6 +113,7 @@ class Driver(Person):
         at = self.row * self.line.spacing / self.line.spacing
         if self.habit == "inconsistent" and self.last > self.exit >= 0.0 and at < self.last - 0.5 * len(self.base):
             self.shift_braking(UNEVEN_M * float(self._rng.random()))
+        self.gears.acceleration = state.acceleration_x
         wanted = self.act_as_person(state, dt)
         if self.habit == "lifts":
             reached = self.entry <= at <= self.exit
