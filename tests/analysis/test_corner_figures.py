@@ -79,3 +79,15 @@ def test_a_bend_to_the_right_turns_in_with_a_negative_steer():
 def test_where_a_lap_slows_down():
     lap = make_lap(speed=lambda s: np.interp(s, [0.0, 120.0, 140.0, 240.0], [20.0, 30.0, 30.0, 12.0]))
     assert find_slowing(lap, 0.0, 200.0) == pytest.approx(140.0, abs=0.5)
+
+
+@pytest.mark.parametrize(
+    ("gears", "at", "drop"),
+    [((3.0, 2.0), 250.0, 1.0), ((2.0, 3.0), 250.0, 0.0), ((3.0, 2.0), 350.0, 0.0), ((np.nan, np.nan), 250.0, 0.0)],
+)
+def test_what_changing_down_in_the_bend_takes_off_is_that_beyond_the_braking(gears, at, drop):
+    """At 20 m/s with 2 m/s^2 of braking throughout; the change takes 1 m/s off within 0.3 s."""
+    lap = make_lap(
+        speed=lambda s: 40.0 - 0.1 * s - np.clip((s - at) / 6.0, 0.0, 1.0), gear=lambda s: np.where(s < at, *gears)
+    )
+    assert measure_corner(lap, CORNER).shift_drop == pytest.approx(drop, abs=0.02)

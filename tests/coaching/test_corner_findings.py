@@ -7,6 +7,7 @@ from helpers.coached_laps import make_corners, make_laps, make_model
 from trailbrake.analysis.comparison import measure_zones
 from trailbrake.analysis.corner_figures import measure_corner
 from trailbrake.coaching.corner_findings import (
+    blame_downshift,
     calibrate_figures,
     describe_evidence,
     find_clues,
@@ -28,6 +29,27 @@ def test_a_corner_that_costs_more_than_the_pace_explains_is_found_with_its_cost(
     quick = times.copy()
     quick[:, 3] -= 2.0
     assert find_slow_corners(model, laps, quick)[0].error_s < 0.15  # the quick one is no doubt of the slow one
+
+
+def with_change_down(lap, corner):
+    """Return a lap that changes from second gear to first at the apex of a corner, which takes 1.5 m/s off."""
+    at = float(np.interp(corner.apex, lap.s, lap.time))
+    taken = np.clip((lap.time - at) / 0.3, 0.0, 1.0) * (lap.s < corner.end)
+    inside = (lap.s >= corner.apex) & (lap.s < corner.end)
+    speed = lap.channels["speed"] - 1.5 * taken
+    return replace(lap, channels=lap.channels | {"speed": speed, "gear": np.where(inside, 1.0, 2.0)})
+
+
+def test_a_bend_that_is_slow_by_changing_down_in_it_is_told_by_the_gear():
+    laps = make_laps(np.random.default_rng(2), lost={4: 0.4})
+    corner = next(corner for corner in make_corners() if corner.number == 4)
+    model, times = make_model(laps)
+    found = find_slow_corners(model, [with_change_down(lap, corner) for lap in laps], times)
+    assert [(finding.kind, finding.corner.number) for finding in found] == [("shifting", 4)]
+    assert found[0].cost_s == pytest.approx(0.4, abs=0.06)
+    assert found[0].advice.startswith("Stay in gear 2, or change down before the bend and match the revs")
+    early = replace(found[0], kind="pace", own=replace(found[0].own, brake_point=found[0].expected.brake_point - 10.0))
+    assert blame_downshift(early) is early
 
 
 def test_straights_of_their_own_pace_hide_no_slow_bend_and_change_no_cost():

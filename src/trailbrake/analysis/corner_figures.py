@@ -20,6 +20,8 @@ JOINED_BRAKING = 0.3  # s without brake inside of one braking
 THROTTLE_ON = 0.2  # of the pedal
 THROTTLE_FULL = 0.95
 TURN_IN = 0.3  # of the corner's largest steer
+AROUND_S = 0.3  # s before a change of gear and behind it, over which the deceleration is measured that is there anyway
+UNSHIFTED_S, SHIFTED_S = 0.05, 0.45  # s before and behind a recorded change, between which it brakes the wheels
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,8 @@ class CornerFigures:
         exit_speed: m/s where the bend ends.
         apex_offset: m to the left of the line at the apex.
         gear: lowest gear in the bend.
+        shift_drop: m/s that changing down in the bend takes off beyond the deceleration about it: the wheels drag the
+            engine up to the lower gear; 0 where nothing is changed, or the gears are not known.
     """
 
     time_s: float
@@ -57,6 +61,7 @@ class CornerFigures:
     exit_speed: float
     apex_offset: float
     gear: float
+    shift_drop: float = 0.0
 
 
 def measure_corner(lap: LocatedLap, corner: Corner) -> CornerFigures:
@@ -93,6 +98,7 @@ def measure_corner(lap: LocatedLap, corner: Corner) -> CornerFigures:
         exit_speed=lap_speed(lap, corner.exit),
         apex_offset=float(lap.interpolate("offset", corner.apex)),
         gear=float(np.nanmin(gears)) if _is_known(gears) else math.nan,
+        shift_drop=_measure_shift_drop(lap, corner),
     )
 
 
@@ -182,3 +188,16 @@ def _find_turn_in(s: Array, steer: Array, inside: NDArray[np.int64]) -> float:
     threshold = TURN_IN * float(steer[peak])
     below = np.flatnonzero(steer[:peak] < threshold)
     return _cross(s, steer, int(below[-1]) + 1, threshold) if len(below) else math.nan
+
+
+def _measure_shift_drop(lap: LocatedLap, corner: Corner) -> float:
+    """Return the speed (m/s) that changes down between the ends of a bend take off."""
+    gear = np.round(lap.channels["gear"])
+    changed = np.flatnonzero((np.diff(gear) < 0.0) & (gear[1:] >= 1.0)) + 1
+    total = 0.0
+    for row in changed[(lap.s[changed] >= corner.entry) & (lap.s[changed] <= corner.exit)].tolist():
+        marks = lap.time[row] + np.array([-UNSHIFTED_S - AROUND_S, -UNSHIFTED_S, SHIFTED_S, SHIFTED_S + AROUND_S])
+        far, first, last, behind = np.interp(marks, lap.time, lap.channels["speed"]).tolist()
+        usual = 0.5 * (far - first + last - behind) / AROUND_S * (SHIFTED_S + UNSHIFTED_S)
+        total += max(first - last - usual, 0.0)
+    return total

@@ -221,7 +221,7 @@ def rank_findings(found: Sequence[Habit]) -> list[Habit]:
         before = kept.get(place)
         if before is None:
             kept[place] = finding
-        elif finding.kind == "pace" and before.kind != "mistakes":
+        elif before.kind == "evenness":
             kept[place] = replace(before, own=finding.own, expected=finding.expected)
     return sorted(kept.values(), key=lambda finding: -finding.cost_s)
 

@@ -19,6 +19,7 @@ from trailbrake.analysis.lap_location import LocatedLap
 from trailbrake.arrays import Array
 from trailbrake.coaching.outliers import HARDLY, clip_gaps, find_large_variances, find_outliers, moderated_tail
 from trailbrake.coaching.pace_model import PaceModel
+from trailbrake.units import KMH
 
 LEAST_COST = 0.05  # s a lap, below which nothing is worth a word
 LEAST_CORNER_COST = 0.12  # s a lap, which one corner costs by chance, ...
@@ -29,6 +30,7 @@ LEAST_LAPS = 3
 REPEATED = 2.0  # times the usual spread without the lap that is most unlike, from which a corner is uneven
 LEAST_REPEATED = 2  # laps that fail in a corner, and that do not
 LEAST_CORNERS = 5
+LEAST_DROP = 0.5  # m/s beyond the usual, from which changing down is why a bend is slow
 USUAL_COST = 0.015  # s per root of a second in a zone: how much corners differ of a person without a habit
 UNEVEN_BRAKING = 15.0  # m/s that a corner takes off, at which the braking is as uneven as the rest of it
 USUAL_SPREAD = 0.012  # s per root of a second in a zone: standard deviation from lap to lap of a practised driver
@@ -47,8 +49,8 @@ class Habit:
 
     Attributes:
         kind: pace: slow in one corner; mistakes: some laps fail in it; evenness: a corner, or every one, is driven
-            otherwise in each lap; shifting: the gears; hands: they are slow; braking: it is gentle; lifting: where it
-            is not needed; fading: slower from lap to lap.
+            otherwise in each lap; shifting: the gears, in one corner or everywhere; hands: they are slow; braking: it
+            is gentle; lifting: where it is not needed; fading: slower from lap to lap.
         corner: where; None: everywhere.
         cost_s: s a lap.
         error_s: standard error of that, s.
@@ -112,11 +114,26 @@ def find_slow_corners(
         lost = whole if k not in bend.chances or (k in whole.chances and behind.tails[k] <= HARDLY) else bend
         cost, chance = float(lost.costs[k]), max(each.chances.get(k, 0.0) for each in (whole, bend))
         phases = _split_phases(model, laps, bends[k])
-        findings.append(Habit(
+        finding = Habit(
             "pace", corners[k], cost, float(lost.errors[k]), chance,
             advise_corner(own[k], figures[k], cost, phases), describe_evidence(own[k], figures[k]), own[k], figures[k],
-        ))  # fmt: skip
+        )  # fmt: skip
+        findings.append(blame_downshift(finding))
     return findings
+
+
+def blame_downshift(finding: Habit) -> Habit:
+    """Return the finding of a slow corner, of the gears where changing down is its cause and no early braking."""
+    own, expected = finding.own, finding.expected
+    if own is None or expected is None:
+        return finding
+    drop = own.shift_drop - expected.shift_drop
+    if not (drop >= LEAST_DROP and not expected.brake_point - own.brake_point >= dict(_CLUES)["brake_point"]):
+        return finding
+    taken = f"changing down to gear {own.gear:.0f} in the bend takes {drop / KMH:.0f} km/h off"
+    advice = (f"Stay in gear {own.gear + 1.0:.0f}, or change down before the bend and match the revs: {taken}, and"
+              f" {finding.cost_s:.3f} s are lost.")  # fmt: skip
+    return replace(finding, kind="shifting", advice=advice)
 
 
 def share_before_exit(laps: Sequence[LocatedLap], corners: Sequence[Corner]) -> Array:
