@@ -60,6 +60,15 @@ def test_driven_front_wheels_pull_against_the_drag_of_a_tight_bend(speed):
     assert found.to_front.value == pytest.approx(FRONT, abs=0.04)
 
 
+def test_a_road_without_straights_tells_which_axle_is_driven():
+    """A car with driven front wheels was taken there for one with driven rear wheels, and pulled twice as hard."""
+    pull = 3.0 * np.sin(np.arange(1500) / 40.0)
+    found = find_geometry(rolling_car(np.full(1500, 0.25), np.full(1500, 14.0), pull=pull))
+    assert found.radius_rear is None
+    assert found.slip_rear.value == pytest.approx(0.004, rel=0.1)
+    assert abs(found.slip_front.value) < 4e-4
+
+
 def test_a_drive_without_bends_tells_no_axles():
     table = rolling_car(np.zeros(800), np.full(800, 15.0), pull=np.sin(np.arange(800) / 40.0))
     found = find_geometry(table)

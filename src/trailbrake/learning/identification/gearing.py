@@ -14,7 +14,7 @@ from trailbrake.units import RPM
 
 SETTLED_S = 0.35  # after a change of gear, until clutch and engine have settled
 MIN_ROWS = 25
-DRIVEN_SIGMAS = 4.0  # slip under power over its deviation from which an axle counts as driven, ...
+DRIVEN_SIGMAS = 3.0  # slip under power over its deviation from which an axle counts as driven, ...
 DRIVEN_SHARE = 0.12  # ... if it is this share of the other axle's
 LONGEST_SHIFT = 0.6  # s before the wire supplies the new gear
 SHIFT_ERROR = 0.045  # s, of the method: the clutch closes gradually, and drive shafts swing after a shift
