@@ -136,7 +136,7 @@ def judge_report(case: Case, report: CoachReport, base: CoachReport) -> dict[str
     }  # fmt: skip
     if case.habit == "none":
         # Some faults are there though nobody planted them: laps that fail by whole tenths, as the person loses the car,
-        # and a bend in which the box changes down, without which the same person is as much quicker as is said.
+        # and a bend in which the box changes down: counted apart, as one person driven without it was quicker by that.
         failed = sum(finding.kind == "mistakes" for finding in report.findings)
         changed = sum(finding.kind == "shifting" and finding.corner is not None for finding in report.findings)
         return {"invented": len(report.findings) - failed - changed, "failed": failed, "changed": changed, **said}
