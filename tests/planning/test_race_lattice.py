@@ -7,11 +7,13 @@ import pytest
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.planning.course import GRIP_MARGIN, Course, path_shapes
+from trailbrake.planning.passing_paths import build_paths
 from trailbrake.planning.path_room import PathRoom
 from trailbrake.planning.race_lattice import (
     DRIVEN,
     LINE,
     NO_RETURN,
+    PASS,
     POINTS,
     STEP_TIMES,
     STRIDE,
@@ -19,7 +21,6 @@ from trailbrake.planning.race_lattice import (
     RaceRoad,
     RaceStart,
     RaceTraffic,
-    build_paths,
     commit_path,
     make_buffers,
     plan_race_path,
@@ -56,9 +57,9 @@ def rival_at(ahead, speed, offset, spread=0.3):
     return rows
 
 
-def among(rivals, hold=0.0):
+def among(rivals, hold=0.0, has_path=False):
     ahead = 0 if len(rivals) and rivals[0, 0, RivalColumn.AHEAD] > 0.0 else -1
-    return RaceTraffic(rivals, ahead, np.full(POINTS, hold))
+    return RaceTraffic(rivals, ahead, np.full(POINTS, hold), has_path)
 
 
 def choose(road, rivals, speed=SPEED, hold=0.0):
@@ -139,19 +140,19 @@ def test_a_wall_of_cars_is_followed(road):
 
 def test_a_step_under_way_is_not_begun_anew_for_little(road):
     start, behind = START._replace(is_stepping=True), among(rival_at(-30.0, 20.0, 0.0))
-    road.paths[DRIVEN] = 0.5 * road.paths[LINE + 1]
-    for target in (LINE, LINE + 1):
+    road.paths[DRIVEN] = 0.5 * road.paths[PASS + 1]
+    for target in (LINE, PASS + 1):
         choice = plan_race_path(road, start._replace(target=target), behind, make_buffers())
         assert choice.target == DRIVEN
-    done = start._replace(target=LINE + 1, is_stepping=False)
+    done = start._replace(target=PASS + 1, is_stepping=False)
     assert plan_race_path(road, done, behind, make_buffers()).target == LINE
 
 
 def test_a_committed_path_has_no_kink(course, road):
-    commit_path(road, START, RaceChoice(LINE + 2, 20, NO_RETURN, 0.0, 0.0, False))
+    commit_path(road, START, RaceChoice(PASS + 2, 20, NO_RETURN, 0.0, 0.0, False))
     near = road.paths[DRIVEN, ROW - STRIDE : ROW + 200]
     assert near[: STRIDE + 1] == pytest.approx(0.0)
-    assert near[STRIDE + 20 * STRIDE :] == pytest.approx(road.paths[LINE + 2, ROW + 20 * STRIDE : ROW + 200])
+    assert near[STRIDE + 20 * STRIDE :] == pytest.approx(road.paths[PASS + 2, ROW + 20 * STRIDE : ROW + 200])
     bends = np.diff(near, 2) / course.line.spacing**2
     assert np.abs(bends).max() < 0.02
     assert math.isfinite(bends.sum())
@@ -160,7 +161,7 @@ def test_a_committed_path_has_no_kink(course, road):
 @pytest.mark.parametrize("row", range(STRIDE))
 def test_a_path_committed_at_the_start_of_the_lap_has_no_kink_behind_the_car(road, row):
     n = road.paths.shape[1]
-    commit_path(road, START._replace(row=row), RaceChoice(LINE + 1, 20, NO_RETURN, 0.0, 0.0, False))
+    commit_path(road, START._replace(row=row), RaceChoice(PASS + 1, 20, NO_RETURN, 0.0, 0.0, False))
     assert road.paths[DRIVEN, np.arange(row - STRIDE, row + 1) % n] == pytest.approx(0.0)
 
 
@@ -187,8 +188,8 @@ def test_who_follows_closely_brakes_in_time_instead_of_escaping(course, road, ro
 
 
 def test_no_lane_is_begun_where_nobody_is_to_be_passed(road):
-    start = START._replace(target=LINE + 1)
-    road.paths[DRIVEN] = road.paths[LINE + 1]
+    start = START._replace(target=PASS + 1)
+    road.paths[DRIVEN] = road.paths[PASS + 1]
     behind = rival_at(-5.0, SPEED, 0.0)  # it has just been passed: the line is not free yet
     assert plan_race_path(road, start, among(behind), make_buffers()).target in (DRIVEN, LINE)
 
@@ -198,3 +199,14 @@ def test_it_waits_behind_a_car_that_stands_where_it_can_go_round_it(road):
     _, path = choose(road, wall, speed=8.0)
     stops = np.argmax(path.speed < 0.5) * STRIDE * road.line.spacing
     assert stops < 25.0 - road.size[0] - 6.0
+
+
+def test_a_path_past_another_is_driven_without_a_step_to_it(road):
+    path, ahead = make_buffers(), rival_at(80.0, 12.0, 0.0)
+    road.paths[PASS, ROW + 20 : ROW + 600] = -5.0
+    road.paths[PASS, ROW + 20 : ROW + 40] = np.linspace(0.0, -5.0, 20)
+    assert plan_race_path(road, START, among(ahead), make_buffers()).target != PASS
+    road.paths[PASS + 1 :] = 0.0
+    choice = plan_race_path(road, START, among(ahead, has_path=True), path)
+    assert (choice.target, choice.blend) == (PASS, 2)
+    assert path.offset[13:20] == pytest.approx(-5.0)

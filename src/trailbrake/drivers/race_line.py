@@ -21,10 +21,12 @@ from trailbrake.drivers.parts.tracking_plan import PlanSources, fill_rows
 from trailbrake.errors import UsageError
 from trailbrake.planning.attack_planning import AttackPlanner
 from trailbrake.planning.course import GRIP_MARGIN, Course
+from trailbrake.planning.passing_paths import build_paths
 from trailbrake.planning.path_room import PathRoom
 from trailbrake.planning.race_lattice import (
     DRIVEN,
     LINE,
+    PASS,
     POINTS,
     STEP_TIMES,
     STRIDE,
@@ -32,7 +34,6 @@ from trailbrake.planning.race_lattice import (
     RaceRoad,
     RaceStart,
     RaceTraffic,
-    build_paths,
     commit_path,
     make_buffers,
     plan_race_path,
@@ -92,7 +93,7 @@ class Driver(line_track.Driver):
         self.tracker = RivalTracker(self.line, self.adaptive.speeds, size)
         limits = slip_clutch(sources.limits)
         self.road = RaceRoad(sources.line, sources.shapes, paths, limits, GRIP_MARGIN, size, self.pace)
-        self.attack = AttackPlanner(self.road, self.sources.speed)
+        self.attack = AttackPlanner(self.road, self.line, self.sources.speed, room)
         self.driven_path, self.path = paths[DRIVEN], make_buffers()
         self.race_plans = [self._make_race_plan(), self._make_race_plan()]
         self.rivals = np.zeros((MOST_RIVALS, STEPS, len(RivalColumn)))
@@ -149,7 +150,7 @@ class Driver(line_track.Driver):
         is_stepping = (self.own_row - self.step_row) % len(self.driven_path) < self.step_rows
         self.step_rows *= is_stepping
         if self.held_plan is self.plan and abs(offset) > MOST_ERROR:  # as on a grid: it goes on beside the line
-            lanes = self.road.paths[LINE + 1 :]
+            lanes = self.road.paths[PASS + 1 :]
             self.driven_path[:] = np.clip(offset, lanes.min(axis=0), lanes.max(axis=0))
             self.target = DRIVEN
         error = offset - float(self.driven_path[self.own_row])
@@ -161,10 +162,11 @@ class Driver(line_track.Driver):
             commit_path(self.road, start, choice)
             self.target, self.step_row, self.step_rows = choice.target, start.row, choice.blend * STRIDE
         self.delay_ticks = PLAN_DELAY
-        if not choice.is_held_up and not self.path.offset[: points + 2].any():
+        if not self.path.offset[: points + 2].any():
             self.driven_path[:], self.target, self.step_rows = 0.0, LINE, 0
-            self.pending = self.plan
-            return
+            if not choice.is_held_up:
+                self.pending = self.plan
+                return
         spare = self.race_plans[self.held_plan is self.race_plans[0].held]
         count = write_path(self.road, start, self.path, spare.rows)
         self._fill_race_rows(spare, start.row, min(count, int(FILLED_TIME * v / self.line.spacing) + FILLED_ROWS))
@@ -189,7 +191,7 @@ class Driver(line_track.Driver):
             hold = self.attack.plan_gap(near[ahead][1], self.own_row, speed)
         else:
             hold = self.attack.release()
-        return RaceTraffic(here, ahead, hold)
+        return RaceTraffic(here, ahead, hold, self.attack.has_path)
 
     def _fill_race_rows(self, plan: RacePlan, first: int, count: int) -> None:
         fill_rows(plan.held.table, plan.sources, first, count)

@@ -1,129 +1,115 @@
-"""Where a car ahead can be passed, and the gap to hold until there so that the bend before is driven at own speed.
+"""Where a car ahead can be passed, on which path, and the gap to hold until there to have a run on it.
 
 Who follows closely through a bend leaves it at the rival's speed, and has no run on it. A rival that is slower in
 bends alone is passed from a gap: left where the rival is slower, it closes at own speed up to the place where the
-pass begins. Such places are found by planning the pass from each place ahead, with the planner of the race itself.
+pass begins. From each place ahead, paths past the rival of several lengths on both sides are planned
+(`passing_paths.py`); those that gain enough are where it can be attacked.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from trailbrake.arrays import Array
 from trailbrake.kernels import jit
+from trailbrake.planning.passing_paths import (
+    fill_passage,
+    find_arrival,
+    make_passing_buffers,
+    plan_passing_path,
+    weigh_paths,
+    write_offsets,
+)
+from trailbrake.planning.path_room import PathRoom
 from trailbrake.planning.race_lattice import (
     LINE,
+    NOSE_MARGIN,
+    PASS,
     POINTS,
     STEP_TIMES,
     STRIDE,
     RaceRoad,
     RaceStart,
-    RaceTraffic,
-    make_buffers,
-    plan_race_path,
 )
-from trailbrake.planning.rival_tracking import (
-    DOUBTFUL_TIME,
-    HORIZON,
-    OFFSET_ERROR,
-    STEP,
-    STEPS,
-    RivalColumn,
-    find_follow_gap,
-)
+from trailbrake.planning.rival_tracking import RivalColumn, find_follow_gap
+from trailbrake.tracks.road import Road
 
 LONG_STEPS = 211  # rows of the prediction: the way to the place, and the pass
 PLACE_POINTS = 6  # points of a path from one place to the next
 PLACES = 26  # ahead
-RUN_TIME = 4.0  # s of free driving before the place, which give the speed of a car that is alone
-ASIDE_TIME = 1.2  # s that a car needs to be out of the way of another
+LEAD, TAIL = 30, 30  # points of a path before it is beside the rival, and after
+STRETCHES = (12, 18, 25, 31, 37, 43, 50, 56, 62, 69)  # points beside the rival
+LEAST_SURPLUS = 0.5  # m more than needed, to begin
+SPARE_SHARE, MOST_SPARE = 0.25, 2.0  # of the surplus that is left in front at the beginning, and m at most
+RUN_TIMES = (2.5, 9.0)  # s of free driving before the place, which give the speed of a car that is alone
 OPENING = 0.1  # s each second, by which a gap opens before
+FREE_SHARE = 0.95  # of the planned speed, from which a car drives freely: a run is not begun again from less
 LATE = 0.15  # s by which a gap may be too small for a place that is chosen
-CHECK_PERIOD = 2  # plans from one check of a place to the next
+
+
+class Attack(NamedTuple):
+    """A path past the rival: its surplus (m), the side (1 left, -1 right), the points beside it, and the reach (m).
+
+    That is how far ahead the rival is to be at least where the path is beside it first.
+    """
+
+    surplus: float
+    side: int
+    stretch: int
+    reach: float
 
 
 @jit
-def find_arrival(prediction: Array, distance: float) -> float:
-    """Return when (s) a predicted rival is `distance` (m) ahead of where we are now; infinity if not in its rows."""
-    before = prediction[0, RivalColumn.AHEAD]
-    if before >= distance:
-        return 0.0
-    for j in range(1, prediction.shape[0]):
-        after = prediction[j, RivalColumn.AHEAD]
-        if after >= distance:
-            share: float = (distance - before) / max(after - before, 1e-9)
-            return (j - 1 + share) * STEP
-        before = after
-    return math.inf
+def find_run(speeds: Array, row: int, point: int, spacing: float) -> int:
+    """Return the point at which a run on a place begins: the slowest of those that lie RUN_TIMES before it.
 
-
-@jit
-def find_attack(prediction: Array, place: tuple[float, float], length: float) -> tuple[float, float]:
-    """Return when (s) to be at a place to begin a pass, and how much later (s) that is than close behind.
+    There the tyres limit the speed: who was slower before loses nothing by it. It may be behind the car.
 
     Args:
-        prediction: (steps, len(RivalColumn)) of the rival.
-        place: m ahead of where we are now, and own speed there, m/s.
-        length: m, of the cars.
+        speeds: (n,) m/s, own, at the rows of the line.
+        row: of the car.
+        point: of the place.
+        spacing: m between points.
     """
-    way, v = place
-    close = way + length + find_follow_gap(prediction, v)
-    begin = find_arrival(prediction, close)
-    if not begin < math.inf:
-        return begin, 0.0
-    its_speed = prediction[int(begin / STEP), RivalColumn.SPEED]
-    later = find_arrival(prediction, close + ASIDE_TIME * max(v - its_speed, 0.0))
-    return later, later - begin
+    n, until, slowest, run = speeds.shape[0], 0.0, math.inf, point
+    for k in range(point - 1, point - n // STRIDE, -1):
+        v = speeds[(row + k * STRIDE) % n]
+        until += spacing / max(v, 1.0)
+        if until > RUN_TIMES[1]:
+            break
+        if until < RUN_TIMES[0] or v < slowest:
+            slowest, run = v, k
+    return run
 
 
 @jit
-def fill_shifted(prediction: Array, begin: float, way: float, out: Array) -> None:
-    """Write a prediction as it will be made `begin` (s) later, `way` (m) further on.
+def fill_hold(
+    speeds: Array, run: tuple[int, float, float], prediction: Array, place: tuple[int, float], hold: Array
+) -> int:
+    """Write how much later (s) than close behind to be at each point, for a run on the rival; return where it begins.
 
-    Args:
-        prediction: (steps, len(RivalColumn)) of now.
-        begin: s.
-        way: m.
-        out: (STEPS, len(RivalColumn)).
-    """
-    last = prediction.shape[0] - 1.001
-    for j in range(out.shape[0]):
-        position = min(begin / STEP + j, last)
-        i = int(position)
-        u = position - i
-        doubt = min(begin + j * STEP, DOUBTFUL_TIME) - min(j * STEP, DOUBTFUL_TIME)
-        for column in range(out.shape[1]):
-            out[j, column] = (1.0 - u) * prediction[i, column] + u * prediction[i + 1, column]
-        out[j, RivalColumn.AHEAD] -= way
-        out[j, RivalColumn.RIGHTMOST] += OFFSET_ERROR[1] * doubt
-        out[j, RivalColumn.LEFTMOST] -= OFFSET_ERROR[1] * doubt
-        out[j, RivalColumn.DISTANCE_ERROR] = prediction[min(j, prediction.shape[0] - 1), RivalColumn.DISTANCE_ERROR]
-
-
-@jit
-def fill_hold(speeds: Array, run: tuple[int, float, float], prediction: Array, place: int, hold: Array) -> None:
-    """Write how much later (s) than close behind to be at each point, for a run on the rival at a point ahead.
-
-    The run begins RUN_TIME before: up to there the gap opens, from there it closes at own speed.
+    Up to where the run begins the gap opens, from there it closes at own speed.
 
     Args:
         speeds: (n,) m/s, own, at the rows of the line.
         run: row of the car, m between rows, length of the car (m).
         prediction: (steps, len(RivalColumn)) of the rival.
-        place: the point.
+        place: the point, and how far (m) ahead the rival is to be there.
         hold: (POINTS,) out; 0 from the point on.
     """
     row, spacing, length = run
-    n, h, until = speeds.shape[0], STRIDE * spacing, 0.0
+    point, reach = place
+    n, h = speeds.shape[0], STRIDE * spacing
     hold[:] = 0.0
-    v = speeds[(row + place * STRIDE) % n]
-    begin, lost = find_attack(prediction, (place * h, v), length)
-    its_later = begin - lost
-    for k in range(place - 1, -1, -1):
+    v = speeds[(row + point * STRIDE) % n]
+    its_later = find_arrival(prediction, point * h + length + find_follow_gap(prediction, v))
+    lost = find_arrival(prediction, point * h + reach) - its_later
+    begin = find_run(speeds, row, point, h)
+    for k in range(point - 1, -1, -1):
         v = speeds[(row + k * STRIDE) % n]
         took = h / max(v, 1.0)
-        until += took
-        if until < RUN_TIME:
+        if k >= begin:
             its = find_arrival(prediction, k * h + length + find_follow_gap(prediction, v))
             lost += its_later - its - took
             its_later = its
@@ -131,23 +117,28 @@ def fill_hold(speeds: Array, run: tuple[int, float, float], prediction: Array, p
             lost -= OPENING * took
         if k < hold.shape[0]:
             hold[k] = max(lost, 0.0)
+    return begin
 
 
 class AttackPlanner:
-    """Finds where the car ahead can be passed, one place a plan, and the gap to hold until there.
+    """Finds where the car ahead can be passed, one side of a place a plan, on which path, and the gap to hold before.
 
     Args:
-        road: that is planned on; its driven path is not used.
+        road: that is planned on; the path is written to its row PASS.
+        line: of the road.
         speeds: (n,) m/s, own, at the rows of the line; may change.
+        room: of the car.
     """
 
-    def __init__(self, road: RaceRoad, speeds: Array) -> None:
-        self._road, self._speeds = road._replace(paths=road.paths.copy()), speeds
+    def __init__(self, road: RaceRoad, line: Road, speeds: Array, room: PathRoom) -> None:
+        self._road, self._line, self._speeds, self._room = road, line, speeds, room
         self.hold = np.zeros(POINTS)
         self._no_hold = np.zeros(POINTS)
         self.prediction = np.zeros((LONG_STEPS, len(RivalColumn)))
-        self._shifted, self._path = np.zeros((1, STEPS, len(RivalColumn))), make_buffers()
-        self._works: dict[int, int] = {}
+        self.has_path = False
+        self._buffers = make_passing_buffers()
+        self._costs = weigh_paths(line, road, speeds, room)
+        self._attacks: dict[int, Attack] = {}
         self._turn, self._place, self._rival = 0, -1, -1
 
     def plan_gap(self, rival: int, row: int, speed: float) -> Array:
@@ -160,44 +151,72 @@ class AttackPlanner:
         """
         stride = PLACE_POINTS * STRIDE
         if rival != self._rival:
-            self._works, self._rival, self._place = {}, rival, -1
+            self._costs = weigh_paths(self._line, self._road, self._speeds, self._room)
+            self._attacks, self._rival, self._place = {}, rival, -1
         places = max(len(self._speeds) // stride, 1)
         first = row // stride + 1
-        self._turn = (self._turn + 1) % (CHECK_PERIOD * PLACES)
-        if self._turn % CHECK_PERIOD == 0:
-            place = (first + self._turn // CHECK_PERIOD) % places
-            works = self._can_pass(row, (place * stride - row) % len(self._speeds) // STRIDE)
-            self._works[place] = 2 if works else max(self._works.get(place, 0) - 1, 0)
-        self._place = self._choose_place([(first + k) % places for k in range(PLACES)], row, speed)
-        if self._place < 0:
-            return self._no_hold
-        return self.hold
+        self._turn = (self._turn + 1) % (2 * PLACES)
+        self._check_place((first + self._turn // 2) % places, row, 1 if self._turn % 2 else -1)
+        ahead = [(first + k) % places for k in range(min(PLACES, places))]
+        self._place = self._choose_place(ahead, row, speed)
+        self.has_path = self._place >= 0 and self._find_point(self._place, row) <= LEAD  # before, it is the line
+        return self.hold if self._place >= 0 else self._no_hold
 
     def release(self) -> Array:
         """Return a `RaceTraffic.hold` that holds no gap."""
+        self.has_path, self._place = False, -1
         return self._no_hold
 
     def _choose_place(self, places: list[int], row: int, speed: float) -> int:
         spacing, (length, _) = self._road.line.spacing, self._road.size
+        is_quick = speed > FREE_SHARE * self._speeds[row]
         gap = float(self.prediction[0, RivalColumn.AHEAD]) - length - find_follow_gap(self.prediction, speed)
         for place in sorted(places, key=lambda place: place != self._place):  # the chosen one first
-            if self._works.get(place, 0):
-                point = (place * PLACE_POINTS * STRIDE - row) % len(self._speeds) // STRIDE
-                fill_hold(self._speeds, (row, spacing, length), self.prediction, point, self.hold)
-                if not math.isfinite(self.hold[0]):
-                    break
-                if self.hold[0] * speed < gap + (3.0 if place == self._place else 1.0) * LATE * speed:
-                    return place
+            attack, least = self._attacks.get(place), -LEAST_SURPLUS if place == self._place else LEAST_SURPLUS
+            if attack is None or attack.surplus < least:
+                continue
+            at = self._find_point(place, row), attack.reach + min(SPARE_SHARE * max(attack.surplus, 0.0), MOST_SPARE)
+            begin = fill_hold(self._speeds, (row, spacing, length), self.prediction, at, self.hold)
+            if not math.isfinite(self.hold[0]):
+                continue
+            late = (3.0 if place == self._place else 1.0) * LATE * speed
+            most = attack.surplus + late if begin <= 0 else math.inf  # a run that has begun: too far behind, or slow
+            if not (self.hold[0] * speed - late < gap < self.hold[0] * speed + most and (is_quick or begin > 0)):
+                continue
+            if self._plan_attack(place, row, attack.side, (attack.stretch,)).surplus >= least:
+                start, path = self._start(place, attack.stretch), self._buffers.path
+                write_offsets(start, path, self._line.closed, self._road.paths[PASS])
+                return place
         return -1
 
-    def _can_pass(self, row: int, point: int) -> bool:
-        spacing, n = self._road.line.spacing, len(self._speeds)
-        there = (row + point * STRIDE) % n
-        speed, way = float(self._speeds[there]), point * STRIDE * spacing
-        begin, _ = find_attack(self.prediction, (way, speed), self._road.size[0])
-        if not math.isfinite(begin) or begin + HORIZON > (LONG_STEPS - 1) * STEP:
-            return False
-        fill_shifted(self.prediction, begin, way, self._shifted[0])
-        start = RaceStart(there, POINTS, speed, 0.0, LINE, False, STEP_TIMES[self._turn % len(STEP_TIMES)])
-        choice = plan_race_path(self._road, start, RaceTraffic(self._shifted, 0, self._no_hold), self._path)
-        return bool(choice.target > LINE and choice.risk == 0.0)
+    def _find_point(self, place: int, row: int) -> int:
+        return (place * PLACE_POINTS * STRIDE - row) % len(self._speeds) // STRIDE
+
+    def _start(self, place: int, stretch: int) -> RaceStart:
+        row = (place * PLACE_POINTS - LEAD) * STRIDE % len(self._speeds)
+        return RaceStart(row, LEAD + stretch + TAIL, float(self._speeds[row]), 0.0, LINE, False, STEP_TIMES[0])
+
+    def _check_place(self, place: int, row: int, side: int) -> None:
+        """Look for the attack from a place that gains most on a side."""
+        first, points = place * PLACE_POINTS - LEAD, len(self._speeds) // STRIDE
+        most = (points if self._line.closed else points - max(first, 0)) - LEAD - TAIL
+        stretches = tuple(stretch for stretch in STRETCHES if stretch < most)
+        if not stretches or (first < 0 and not self._line.closed):
+            return
+        best, known = self._plan_attack(place, row, side, stretches), self._attacks.get(place)
+        if known is None or known.side == side or best.surplus > known.surplus:
+            self._attacks[place] = best
+
+    def _plan_attack(self, place: int, row: int, side: int, stretches: tuple[int, ...]) -> Attack:
+        """Return the attack on a side that gains most of some stretches; its buffers have the path of the last one."""
+        h = STRIDE * self._road.line.spacing
+        ahead = (place * PLACE_POINTS * STRIDE - row) % len(self._speeds) * self._road.line.spacing
+        fill_passage(self.prediction, ahead - LEAD * h, h, self._buffers.passage)
+        reach = self._road.size[0] + NOSE_MARGIN + float(self._buffers.passage[3, LEAD])
+        best = Attack(-math.inf, side, stretches[0], reach)
+        for stretch in stretches:
+            surplus = plan_passing_path(self._road, self._start(place, stretch), (LEAD, LEAD + stretch, side),
+                                        self._costs, self._buffers)  # fmt: skip
+            if surplus > best.surplus:
+                best = Attack(surplus, side, stretch, reach)
+        return best

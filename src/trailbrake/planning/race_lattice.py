@@ -15,8 +15,6 @@ import numpy as np
 from trailbrake.arrays import Array
 from trailbrake.cars.envelope import Envelope
 from trailbrake.kernels import internal_jit, jit
-from trailbrake.planning.passing_lanes import build_lanes
-from trailbrake.planning.path_room import PathRoom
 from trailbrake.planning.rival_tracking import HORIZON, STEP, STEPS, RivalColumn, find_follow_gap, is_standing
 from trailbrake.planning.speed_profile import (
     PathShape,
@@ -26,10 +24,9 @@ from trailbrake.planning.speed_profile import (
     remaining_accelerations,
 )
 from trailbrake.tracks.frenet import RoadTable
-from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
 
-DRIVEN, LINE = 0, 1  # rows of `RaceRoad.paths`
+DRIVEN, LINE, PASS = 0, 1, 2  # rows of `RaceRoad.paths`; lanes follow
 STRIDE = 4  # rows of the line from one point of a path to the next
 POINTS = 190  # of a path at most
 NO_RETURN = POINTS + 2  # point of a path
@@ -39,13 +36,14 @@ WALKING_STEP, WALKING_SPEED = 12.0, 5.0  # ... m, or this below that speed, m/s,
 RETURN_STEP_TIME = 2.5  # s, over which it is expected to come back to the line after a pass
 OFF_LINE_GRIP = 0.03  # share of the grip that is not planned with, a metre or more from the line that laps taught
 STEP_GRIP = 0.08  # the same where a path bends away from the line: a car that turns in has not yet its side force
+ON_PATH = 0.1  # m, from a path past another, within which it is driven without a step to it
 STRAIGHT = 0.003  # 1/m, curvature below which a path asks little of the tyres
 CORNER_ROUNDS = 3  # of the iteration for the speed of a bend
 COLLISION_COST = 300.0  # m of way, for an overlap of the cars themselves
 RISK_COST = 40.0  # m, for an overlap of the places where they may be
 CHANGE_COST = 2.0  # m, for another path than the driven one
 BEGIN_RISK = 2.0  # times that risk counts for a lane that is not driven yet
-REVISION_COST = 20.0  # m, the same while a step is under way: a car that swerves to and fro slides
+REVISION_COST = 20.0  # m, the same while a step or a pass is under way: a car that swerves to and fro slides
 OFFSET_COST = 0.2  # m for each m from the line at the end
 SPEED_VALUE = 1.0  # s: m of way that 1 m/s more at the end of the horizon is worth
 RISK_TIME = 4.0  # s, within which overlap counts; with a car that was passed it does up to the horizon, ...
@@ -60,6 +58,7 @@ NOSE_MARGIN = 0.5  # m between noses and tails, the same
 STANDING_GAP = 9.0  # m more, to wait behind one that stands: from there a car can go round it
 FOLLOW_BRAKING = 4.0  # m/s^2, by which it is approached, beside its own
 FOLLOW_RETURN = 1.0  # 1/s, by which a gap that is too small opens
+PASS_SHARE = 0.6  # of the gap to a car ahead, that is kept while a path leads past it
 BRAKE_USE = 0.9  # share of the braking limit, for others
 YIELD_SPEED = 3.0  # m/s slower than a car beside, to drop behind it
 HOLD_RATE = 0.7  # 1/s, by which a gap opens that is held for an attack
@@ -72,7 +71,7 @@ class RaceRoad(NamedTuple):
     Attributes:
         line: the line, its GRIP column the friction that is planned with.
         shapes: (n, 5) `PathShape` of its rows.
-        paths: (LINE + 1 + lanes, n) m left of the line: the driven path, the line itself (0) and the lanes.
+        paths: (PASS + 1 + lanes, n) m left of the line: the driven path, the line (0), a path past a car, the lanes.
         limits: envelope of the car.
         margin: share of the envelope to use.
         size: m, length and width of the car; others are taken to be as large.
@@ -115,11 +114,13 @@ class RaceTraffic(NamedTuple):
         rivals: (cars, STEPS, len(RivalColumn)).
         ahead: row of the nearest that is not yet passed; -1 = none.
         hold: (POINTS,) s by which it is followed later than it could be, to have a run on it.
+        has_path: whether row PASS of the paths leads past it.
     """
 
     rivals: Array
     ahead: int
     hold: Array
+    has_path: bool
 
 
 class RaceStart(NamedTuple):
@@ -170,19 +171,9 @@ def make_buffers() -> PathBuffers:
                        np.zeros(POINTS), np.zeros(POINTS))  # fmt: skip
 
 
-def build_paths(line: Road, room: PathRoom) -> Array:
-    """Return `RaceRoad.paths`, (LINE + 1 + lanes, n) m left of the line; the line is driven.
-
-    Args:
-        line: whose widths reach to the edges of the road.
-        room: of the car.
-    """
-    lanes = build_lanes(line, room)
-    return np.concatenate([np.zeros((LINE + 1, lanes.shape[1])), lanes])
-
-
 @internal_jit
-def _wrap_row(row: int, count: int, closed: bool) -> int:
+def wrap_row(row: int, count: int, closed: bool) -> int:
+    """Return a row within `count`: wrapped around on a closed line, else clamped to its ends."""
     return row % count if closed else min(max(row, 0), count - 1)
 
 
@@ -210,13 +201,21 @@ def _shape_path(road: RaceRoad, start: RaceStart, target: int, steps: tuple[int,
     blend, back = steps
     home = max(int(max(RETURN_STEP_TIME * start.speed, LEAST_STEP) / h), 2)
     for k in range(start.points + 2):
-        i = _wrap_row(start.row + (k - 1) * STRIDE, n, closed)
+        i = wrap_row(start.row + (k - 1) * STRIDE, n, closed)
         w = smooth_step((k - 1.0) / blend)
         path.offset[k] = (1.0 - w) * road.paths[DRIVEN, i] + w * road.paths[target, i]
         if k > back:
             path.offset[k] *= 1.0 - smooth_step((k - back - 1.0) / home)
+    fill_shapes(road, start, path)
+
+
+@internal_jit
+def fill_shapes(road: RaceRoad, start: RaceStart, path: PathBuffers) -> None:
+    """Fill in shapes, steps and slopes of the path with the offsets that `path` has."""
+    table, spacing, closed = road.line
+    n, h = table.shape[0], STRIDE * spacing
     for k in range(start.points):
-        i = _wrap_row(start.row + k * STRIDE, n, closed)
+        i = wrap_row(start.row + k * STRIDE, n, closed)
         before, here, after = path.offset[k], path.offset[k + 1], path.offset[k + 2]
         slope, bend = (after - before) / (2.0 * h), (after - 2.0 * here + before) / (h * h)
         stretch = max(1.0 - road.shapes[i, 0] * here, 0.2)
@@ -241,20 +240,22 @@ def _bend_speed(shape: PathShape, limits: Envelope, margin: float, guess: float)
 
 
 @internal_jit
-def _shape_at(path: PathBuffers, k: int) -> PathShape:
+def shape_at(path: PathBuffers, k: int) -> PathShape:
+    """Return the shape of a path at its point k."""
     rows = path.shapes
     return PathShape(rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3], rows[k, 4])
 
 
 @internal_jit
-def _fill_free_speeds(road: RaceRoad, start: RaceStart, path: PathBuffers) -> None:
+def fill_free_speeds(road: RaceRoad, start: RaceStart, path: PathBuffers) -> None:
+    """Fill in the speeds that the car could drive without others."""
     limits, margin, v, begin = road.limits, road.margin, path.free, start.speed / road.pace
     guess = max(begin, 10.0)
     for k in range(start.points):
-        guess = v[k] = _bend_speed(_shape_at(path, k), limits, margin, guess)
+        guess = v[k] = _bend_speed(shape_at(path, k), limits, margin, guess)
     v[0] = min(v[0], max(begin, 1.0))
     for k in range(start.points - 1):
-        v[k + 1] = min(v[k + 1], reachable_speed(v[k], _shape_at(path, k), path.steps[k], limits, margin))
+        v[k + 1] = min(v[k + 1], reachable_speed(v[k], shape_at(path, k), path.steps[k], limits, margin))
     _brake_in_time(road, start, path)
     for k in range(start.points):
         v[k] *= road.pace
@@ -265,11 +266,12 @@ def _brake_in_time(road: RaceRoad, start: RaceStart, path: PathBuffers) -> None:
     """Lower the free speeds to those from which each later one can be reached by braking."""
     v, limits, margin = path.free, road.limits, road.margin
     for k in range(start.points - 1, 0, -1):
-        v[k - 1] = min(v[k - 1], reachable_speed(v[k], _shape_at(path, k - 1), -path.steps[k - 1], limits, margin))
+        v[k - 1] = min(v[k - 1], reachable_speed(v[k], shape_at(path, k - 1), -path.steps[k - 1], limits, margin))
 
 
 @internal_jit
-def _between(rivals: Array, r: int, t: float, column: int) -> float:
+def predict_at(rivals: Array, r: int, t: float, column: int) -> float:
+    """Return a column of the prediction of rival r after t (s)."""
     position = min(t / STEP, STEPS - 1.001)
     i = int(position)
     value: float = rivals[r, i, column] + (position - i) * (rivals[r, i + 1, column] - rivals[r, i, column])
@@ -285,8 +287,8 @@ def _blocked_speed(room: float, rival_speed: float) -> float:
 
 
 @internal_jit
-def _drive_path(
-    road: RaceRoad, start: RaceStart, path: PathBuffers, traffic: RaceTraffic, ways: tuple[bool, bool, bool, bool]
+def drive_path(
+    road: RaceRoad, start: RaceStart, path: PathBuffers, traffic: RaceTraffic, ways: tuple[int, bool, bool, bool]
 ) -> tuple[float, float, bool, int]:
     """Fill in the speeds among others; return what became of it.
 
@@ -299,12 +301,13 @@ def _drive_path(
         start: of the path.
         path: with its free speeds; `speed` is filled in.
         traffic: the others.
-        ways: whether it stays behind those that are not behind now, wherever they are across the road; whether it
-            keeps the gap that is held for an attack; whether it lowers the free speeds of points where it would have
-            to be slower than it can brake to; whether it waits further behind who stands.
+        ways: row of `RaceRoad.paths` that it leads to (on the line it waits further behind who stands, and on a path
+            past another it comes up to that one as closely as is sure); whether it stays behind those that are not
+            behind now, wherever they are across the road; whether it keeps the gap that is held for an attack; whether
+            it lowers the free speeds of points where it would have to be slower than it can brake to.
     """
-    rivals, ahead, hold = traffic
-    yields, holds, plans, waits = ways
+    rivals, ahead, hold = traffic.rivals, traffic.ahead, traffic.hold
+    goal, yields, holds, plans = ways
     limits, h = road.limits, STRIDE * road.line.spacing
     length, width = road.size
     t, end, risk, held_up, cleared, widest, moved, now = 0.0, 0.0, 0.0, False, -1, 0.0, 0.0, math.inf
@@ -312,21 +315,23 @@ def _drive_path(
     for k in range(start.points - 1):
         limit, s, widest = path.free[k + 1], k * h, max(widest, abs(path.offset[k + 1]))
         aside = path.offset[k + 1] + start.error * math.exp(-s / (0.7 * max(v, 10.0)))
-        row = _wrap_row(start.row + k * STRIDE, road.paths.shape[1], road.line.closed)
+        row = wrap_row(start.row + k * STRIDE, road.paths.shape[1], road.line.closed)
         moved = max(moved, abs(path.offset[k + 1] - road.paths[DRIVEN, row]))
         is_followed = moved < OFF_LINE and not start.is_stepping
         for r in range(rivals.shape[0]):
             if is_followed and rivals[r, 0, RivalColumn.AHEAD] < -length:
                 continue  # it looks after itself, as long as no other car comes across before it
-            gap = _between(rivals, r, t, RivalColumn.AHEAD) - s
-            beside = max(_between(rivals, r, t, RivalColumn.RIGHTMOST) - aside,
-                         aside - _between(rivals, r, t, RivalColumn.LEFTMOST))  # fmt: skip
-            its_speed = _between(rivals, r, t, RivalColumn.SPEED)
+            gap = predict_at(rivals, r, t, RivalColumn.AHEAD) - s
+            beside = max(predict_at(rivals, r, t, RivalColumn.RIGHTMOST) - aside,
+                         aside - predict_at(rivals, r, t, RivalColumn.LEFTMOST))  # fmt: skip
+            its_speed = predict_at(rivals, r, t, RivalColumn.SPEED)
+            nose_gap = NOSE_MARGIN + predict_at(rivals, r, t, RivalColumn.DISTANCE_ERROR)
             blocks = beside < width + SIDE_MARGIN
             if gap > 0.0 and (blocks or yields):
                 closed = h * max(1.0 - its_speed / max(v, 1.0), 0.0)  # up to the next point
-                room = gap - length - find_follow_gap(rivals[r], v)
-                if waits and is_standing(rivals, r):
+                kept = find_follow_gap(rivals[r], v)
+                room = gap - length - (max(nose_gap, PASS_SHARE * kept) if goal == PASS and r == ahead else kept)
+                if goal == LINE and is_standing(rivals, r):
                     room -= STANDING_GAP
                 limit = min(limit, _blocked_speed(room - closed, its_speed))
                 if k == 0:
@@ -334,28 +339,24 @@ def _drive_path(
             elif yields and rivals[r, 0, RivalColumn.AHEAD] > -0.5 * length and gap > -length:
                 limit = min(limit, max(its_speed - YIELD_SPEED, 0.0))
             if r == ahead:
-                if (
-                    cleared < 0
-                    and t < HORIZON
-                    and -gap > length + NOSE_MARGIN + _between(rivals, r, t, RivalColumn.DISTANCE_ERROR)
-                ):
+                if cleared < 0 and t < HORIZON and -gap > length + nose_gap:
                     cleared = k
                 missing = length + find_follow_gap(rivals[r], v) + hold[k] * v - gap
                 if holds and hold[k] > 0.0 and missing > 0.0:
                     limit = min(limit, max(path.free[k + 1] - HOLD_RATE * missing, its_speed - HOLD_DROP))
             apart = abs(gap) - length
             until = HORIZON if gap < 0.0 < rivals[r, 0, RivalColumn.AHEAD] else RISK_TIME
-            if t < until and blocks and apart < NOSE_MARGIN + _between(rivals, r, t, RivalColumn.DISTANCE_ERROR):
+            if t < until and blocks and apart < nose_gap:
                 share = max(1.0 - 0.5 * t / RISK_TIME, LATE_RISK)
                 if apart < 0.0 and beside < width:
                     risk = max(risk, share * COLLISION_COST)
                 elif gap < 0.0 or apart < 0.0:  # behind a car the law of following keeps the gap
                     deep = min((width + SIDE_MARGIN - beside) / SIDE_MARGIN, 1.0)
                     risk = max(risk, share * RISK_COST * deep)
-        _, brake = remaining_accelerations(v, _shape_at(path, k), limits, 1.0)
+        _, brake = remaining_accelerations(v, shape_at(path, k), limits, 1.0)
         slowest = math.sqrt(max(v * v - 2.0 * BRAKE_USE * max(brake, 0.0) * path.steps[k], 0.0025))
         held_up = held_up or limit < path.free[k + 1] - 0.05
-        following = max(min(limit, reachable_speed(v, _shape_at(path, k), path.steps[k], limits, road.margin)), slowest)
+        following = max(min(limit, reachable_speed(v, shape_at(path, k), path.steps[k], limits, road.margin)), slowest)
         took = path.steps[k] / max(0.5 * (v + following), 0.3)
         if plans and following > limit + 0.05:  # too fast for what is ahead there: it has to brake before
             path.free[k + 1] = limit
@@ -387,15 +388,18 @@ def plan_race_path(road: RaceRoad, start: RaceStart, traffic: RaceTraffic, path:
     """
     h, targets = STRIDE * road.line.spacing, road.paths.shape[0]
     home = DRIVEN if start.target == LINE else LINE
-    change_cost = REVISION_COST if start.is_stepping else CHANGE_COST
+    change_cost = REVISION_COST if start.is_stepping or start.target == PASS else CHANGE_COST
     best, best_yields, best_passed = RaceChoice(DRIVEN, 1, NO_RETURN, math.inf, 0.0, False), False, -1
     walks = start.speed < WALKING_SPEED and traffic.ahead >= 0 and is_standing(traffic.rivals, traffic.ahead)
     least = WALKING_STEP if walks else LEAST_STEP
-    blend = max(int(max(start.step_time * start.speed, least) / h), 2)
+    step = max(int(max(start.step_time * start.speed, least) / h), 2)
     for target in range(targets):
-        if target == start.target and target != DRIVEN:  # the driven path leads there
-            continue
+        if (target == start.target and target != DRIVEN) or (target == PASS and not traffic.has_path):
+            continue  # the driven path leads there, or there is none
         back, cleared = NO_RETURN, -1
+        blend = step
+        if target == PASS and abs(road.paths[PASS, start.row] - road.paths[DRIVEN, start.row]) < ON_PATH:
+            blend = 2  # it begins here
         for attempt in range(3):
             if (attempt == 1 and target > LINE) or (attempt == 2 and (target == home or cleared < 0)):
                 continue
@@ -403,13 +407,13 @@ def plan_race_path(road: RaceRoad, start: RaceStart, traffic: RaceTraffic, path:
                 back = cleared
             if attempt != 1:
                 _shape_path(road, start, target, (blend, back), path)
-                _fill_free_speeds(road, start, path)
-            yields, waits = attempt == 1, (start.target if target == DRIVEN else target) == LINE
-            way, risk, held_up, passed = _drive_path(road, start, path, traffic, (yields, False, False, waits))
+                fill_free_speeds(road, start, path)
+            yields, goal = attempt == 1, start.target if target == DRIVEN else target
+            way, risk, held_up, passed = drive_path(road, start, path, traffic, (goal, yields, False, False))
             if yields and risk > 0.0:  # who follows brakes in time
-                _drive_path(road, start, path, traffic, (True, False, True, waits))
+                drive_path(road, start, path, traffic, (goal, True, False, True))
                 _brake_in_time(road, start, path)
-                way, risk, held_up, passed = _drive_path(road, start, path, traffic, (True, False, False, waits))
+                way, risk, held_up, passed = drive_path(road, start, path, traffic, (goal, True, False, False))
             cleared = passed if attempt == 0 else cleared
             cost = risk * (BEGIN_RISK if target > LINE else 1.0) - way + (change_cost if target != DRIVEN else 0.0)
             cost += OFFSET_COST * abs(path.offset[start.points])
@@ -421,12 +425,12 @@ def plan_race_path(road: RaceRoad, start: RaceStart, traffic: RaceTraffic, path:
                 best, best_yields = RaceChoice(target, blend, back, cost, risk, held_up), yields
                 best_passed = passed
     _shape_path(road, start, best.target, (best.blend, best.back), path)
-    _fill_free_speeds(road, start, path)
+    fill_free_speeds(road, start, path)
     holds = best_passed < 0 and best.risk == 0.0  # no choice is made for the gap that is held
-    waits = (start.target if best.target == DRIVEN else best.target) == LINE
-    _drive_path(road, start, path, traffic, (best_yields, holds, True, waits))
+    goal = start.target if best.target == DRIVEN else best.target
+    drive_path(road, start, path, traffic, (goal, best_yields, holds, True))
     _brake_in_time(road, start, path)
-    _drive_path(road, start, path, traffic, (best_yields, holds, False, waits))
+    drive_path(road, start, path, traffic, (goal, best_yields, holds, False))
     return best
 
 
