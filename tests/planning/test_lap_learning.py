@@ -11,6 +11,7 @@ from trailbrake.planning.lap_learning import (
     BEHIND,
     CAUTIOUS_LIMITS,
     LEAST_FACTOR,
+    MOST_FACTOR,
     MOST_PROVEN,
     OFF_ROAD_STEP,
     PEAK_LIMITS,
@@ -205,10 +206,10 @@ def pass_line(learning, *, pace, slip, late=0.0, length=LENGTH):
     learning.observe(1.0, LapSample(1.0, 1.0, 0.0, 0.0, 0.0, 1.0, dt))
 
 
-def lap_at(learning, slip, use=PLANNED_USE):
+def lap_at(learning, slip, use=PLANNED_USE, grip=1.0):
     for s in np.arange(1.0, LENGTH, 2.0):
-        learning.observe(s, LapSample(1.0, learning.usable_grip(s, 1.0), use, slip, 0.0, 1.0, 0.05))
-    learning.observe(1.0, LapSample(1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.05))
+        learning.observe(s, LapSample(grip, learning.usable_grip(s, grip), use, slip, 0.0, 1.0, 0.05))
+    learning.observe(1.0, LapSample(grip, grip, 0.0, 0.0, 0.0, 1.0, 0.05))
 
 
 @pytest.mark.parametrize(("use", "vouched"), [(PLANNED_USE, 1.0), (0.95 * PLANNED_USE, 0.95), (0.8 * PLANNED_USE, 0.0)])
@@ -220,6 +221,20 @@ def test_a_plan_is_raised_by_what_tyres_leave_beyond_the_grip_that_was_used(use,
     lap_at(learning, slip, use)
     room = max(find_sure_room(PEAK_LIMITS.target_slip - slip) - (1.0 - vouched), 0.0)
     assert learning.factors / before == pytest.approx(1.0 + room + SURE_STEP)
+
+
+@pytest.mark.parametrize("slip", [0.5, 0.75])
+def test_a_place_is_planned_no_further_than_its_tyres_vouch_for_whatever_the_estimate_rises_to(slip):
+    """A lap on 0.87 of the grip was followed by one on all of it: wheels without anti-lock brakes locked."""
+    learning = circuit()
+    assert np.isinf(learning.most_plan).all()
+    learning.lap_grip = 0.87  # until the brakes are tested
+    lap_at(learning, slip, grip=0.87)
+    sure = find_sure_room(PEAK_LIMITS.target_slip - slip)
+    assert learning.most_plan == pytest.approx(0.87 * (1.0 + sure + SURE_STEP))
+    assert learning.most_plan_at(50, 20.0) == pytest.approx(np.minimum(learning.most_plan[0], MOST_FACTOR))
+    lap_at(learning, slip, grip=0.7)  # a fall, after which nothing is known
+    assert np.isinf(learning.most_plan).all()
 
 
 def test_a_place_that_gets_slower_by_learning_gets_its_best_plan_back_and_smaller_steps():

@@ -17,7 +17,7 @@ import numpy as np
 from trailbrake.arrays import Array
 from trailbrake.json_types import JsonObject
 from trailbrake.planning.edge_learning import MOST_SHIFT
-from trailbrake.planning.section_trials import MOST_TRUST, TRUST_SHRINKAGE, SectionLap, SectionTrials
+from trailbrake.planning.section_trials import MOST_TRUST, SURE_STEP, TRUST_SHRINKAGE, SectionLap, SectionTrials
 from trailbrake.planning.steering_learning import MOST_CORRECTION
 from trailbrake.user_files import convert_values
 
@@ -158,6 +158,7 @@ class LapLearning:
         laps: how many laps they come from.
         lap_grip: the grip that was estimated at the end of the lap before, or at the start.
         last_estimates: (n,) of the grip in the lap before; 1 before there is one.
+        most_plan: (n,) factor on what is believed, up to which a place is planned, whatever the estimate rises to.
     """
 
     def __init__(
@@ -185,6 +186,7 @@ class LapLearning:
         self._estimates = np.ones(count)  # of the grip at the present lap's last sample at a station, ...
         self.last_estimates = np.ones(count)  # ... and in the lap before
         self.lap_grip = 1.0
+        self.most_plan = np.full(count, np.inf)
         self._station = 0
         self._references = np.full((len(Evidence), count), np.nan)  # capacity over what is believed, with all the grip
         self._shown = np.zeros((2, len(Evidence), count))  # of the present lap: s, and the capacity times s
@@ -301,6 +303,12 @@ class LapLearning:
     def _accept_step(self, step: Array, next_grip: Array, *, fallen: bool) -> Array:
         """Return the factors (n,) of the next lap, of the `step` (n,) that the present one wants."""
         time, moved = self._passed
+        plan, room = self.factors * self._driven, self._find_room_of_lap()
+        # An estimate for the whole road rises in a lap by what other places show.
+        follows_estimate = self._limits.recurring_grip == 0.0
+        self.most_plan = (
+            plan * (1.0 + room + SURE_STEP) if follows_estimate and not fallen else np.full_like(plan, np.inf)
+        )
         if fallen:
             self.trials.forget(TRUST_SHRINKAGE if self.laps else 1.0)
         if fallen or not self._is_flying or not self._closed:
@@ -311,15 +319,17 @@ class LapLearning:
             cost[-1] = cost[-2]
         cost *= self._lengths
         cost *= 1.0 + np.maximum(self._fault - COSTLY_FAULT, 0.0)
-        plan = self.factors * self._driven
         wanted = self.factors * (1.0 + step) * next_grip / plan - 1.0
-        margin = np.maximum(PEAK_LIMITS.target_slip - self._limits.target_slip - self._fault / SLIP_GAIN, 0.0)
-        room = find_sure_room(margin) + self._used - 1.0
-        room = np.maximum(self._spread(room, self._limits.raise_ahead), 0.0)
         lap = SectionLap(plan, wanted, cost, self._driven.copy(), self._fault.copy(), room)
         following = self.trials.judge(lap)
         self.best_factors = self.trials.restore(following) / next_grip
         return following / next_grip
+
+    def _find_room_of_lap(self) -> Array:
+        """Return the share (n,) by which the plan may rise as far as the tyres of the lap vouch for it."""
+        margin = np.maximum(PEAK_LIMITS.target_slip - self._limits.target_slip - self._fault / SLIP_GAIN, 0.0)
+        room = find_sure_room(margin) + self._used - 1.0
+        return np.maximum(self._spread(room, self._limits.raise_ahead), 0.0)
 
     def _spread(self, values: Array, ahead: int) -> Array:
         """Return the least of `values` at each station, BEHIND stations before it and `ahead` after it."""
@@ -335,10 +345,17 @@ class LapLearning:
 
     def factors_at(self, rows: int, spacing: float) -> Array:
         """Return the factors (rows,) at the rows of the line, `spacing` m apart."""
-        stations = STATION * np.arange(len(self.factors))
-        period = STATION * len(self.factors) if self._closed else None
-        factors: Array = np.interp(spacing * np.arange(rows), stations, self.factors, period=period)
-        return factors
+        return self._interpolate(self.factors, rows, spacing)
+
+    def most_plan_at(self, rows: int, spacing: float) -> Array:
+        """Return `most_plan` (rows,) at the rows of the line, `spacing` m apart."""
+        return self._interpolate(np.minimum(self.most_plan, MOST_FACTOR), rows, spacing)
+
+    def _interpolate(self, values: Array, rows: int, spacing: float) -> Array:
+        stations = STATION * np.arange(len(values))
+        period = STATION * len(values) if self._closed else None
+        at_rows: Array = np.interp(spacing * np.arange(rows), stations, values, period=period)
+        return at_rows
 
 
 def find_room(margin: Array) -> Array:

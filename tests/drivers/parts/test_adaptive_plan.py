@@ -401,3 +401,13 @@ def test_braked_wheels_without_anti_lock_leave_less_than_their_slip_says(course,
         plan.adapt(float(s), 2.0 * BRAKING, 10.0 * DT, GripUse(0.95, 0.6, 0.1), ON_PLAN)
     plan.adapt(1.0, 0.0, DT, GripUse(0.2, 0.1, 0.1), ON_PLAN)
     assert least < np.median(plan.learning.factors) < most
+
+
+@pytest.mark.parametrize("limits", [CAUTIOUS_LIMITS, PEAK_LIMITS])
+def test_an_estimate_that_rises_in_a_lap_raises_no_place_beyond_what_its_tyres_have_left(course, limits):
+    """Planned at 0.87 of the grip in one lap and at all of it in the next, braked wheels of random:587522 locked."""
+    plan = AdaptivePlan(course, 1.0, limits=limits)
+    plan.learning.most_plan[:] = 0.9
+    plan._most_plan = plan.learning.most_plan_at(len(plan.speeds), course.line.spacing)
+    plan.replan(0.0)
+    assert plan.road.table[:, RoadColumn.GRIP].max() == pytest.approx(0.9)

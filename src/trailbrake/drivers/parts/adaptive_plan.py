@@ -177,6 +177,7 @@ class AdaptivePlan:
         self._speed, self._acceleration = self.speeds.data, self.accelerations.data  # a number of it is read quicker
         self.planned_first, self.planned_rows = 0, 0
         self._factors = self.learning.factors_at(len(table), self._line.spacing)
+        self._most_plan = self.learning.most_plan_at(len(table), self._line.spacing)
         self._planned_grip, self._braked_slip, self._understeer = 1.0, 0.0, 0.0
         self._planned_at = -1.0  # m along the line
         shape = PathShape(0.0, 0.0, 0.0, 0.0, 0.0)
@@ -228,7 +229,8 @@ class AdaptivePlan:
         grip = estimate.grip
         fault = rate_fault(off.wide, off.fast, off_road=off.off_road, overrun=off.overrun)
         usable = self._usable_grip(s)
-        planned = usable * factor
+        driven = min(usable, float(self._most_plan[self._row_at(s)]) / factor)
+        planned = driven * factor
         # Driven wheels may spin out of a bend that could be faster; wheels that slip while they brake for long cannot.
         # The mean of an axle hides that its inner wheel locks, and all brakes are released for it.
         braked = max(estimate.combined_slip, min(locking, MOST_LOCKING)) if forward < BRAKING else 0.0
@@ -249,9 +251,10 @@ class AdaptivePlan:
         # A lap that keeps a reserve for its untested brakes says nothing of the factors.
         is_reserved = self._keeps_reserve and estimate.most < self._highest_estimate()
         use_of_plan = 0.0 if self._tests_brakes or is_reserved else estimate.use / planned
-        if self.learning.observe(s, LapSample(grip, usable, use_of_plan, slip, fault, self._next_rise(grip), dt)):
+        if self.learning.observe(s, LapSample(grip, driven, use_of_plan, slip, fault, self._next_rise(grip), dt)):
             before, row = self._factors, self._row_at(s)
             self._factors = self.learning.factors_at(len(before), self._line.spacing)
+            self._most_plan = self.learning.most_plan_at(len(before), self._line.spacing)
             # The car may be braking for a bend of the new lap, whose factors contain a fall of the grip already.
             self._planned_grip *= max(before[row] / self._factors[row], 1.0)
             # On ground that is known to be poor places differ by more than it goes on to fall.
@@ -317,7 +320,7 @@ class AdaptivePlan:
         usable, first = self._usable_grip(s), self._row_at(s)
         brakes = self._acceleration[first] < BRAKING
         self._planned_grip, self._planned_at = min(usable, self._planned_grip) if brakes else usable, s
-        grip = self._grip_of_road * self._factors * self._planned_grip
+        grip = self._grip_of_road * np.minimum(self._factors * self._planned_grip, self._most_plan)
         self._shapes[:, GRIP_COLUMN] = grip
         self.road.table[:, RoadColumn.GRIP] = grip
         speed = self._speed[first]
