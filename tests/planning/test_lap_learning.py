@@ -22,6 +22,7 @@ from trailbrake.planning.lap_learning import (
     LapSample,
     LearningLimits,
     find_room,
+    find_slip_rise,
     find_sure_room,
     rate_fault,
 )
@@ -235,6 +236,25 @@ def test_a_place_is_planned_no_further_than_its_tyres_vouch_for_whatever_the_est
     assert learning.most_plan_at(50, 20.0) == pytest.approx(np.minimum(learning.most_plan[0], MOST_FACTOR))
     lap_at(learning, slip, grip=0.7)  # a fall, after which nothing is known
     assert np.isinf(learning.most_plan).all()
+
+
+@pytest.mark.parametrize("margin", [0.05, 0.2, 0.4])
+def test_tyres_slip_to_the_target_where_a_plan_takes_all_that_they_leave(margin):
+    found = find_slip_rise(np.full(3, margin), find_room(margin) * np.array([0.0, 1.0, 0.5]))
+    assert found[:2] == pytest.approx([0.0, margin])
+    assert 0.0 < found[2] < 0.5 * margin  # the curve of a tyre gets flatter
+
+
+def test_after_a_cautious_first_lap_tyres_are_expected_to_slip_more():
+    learning = LapLearning(LENGTH, closed=True, limits=PEAK_LIMITS)
+    for s in np.arange(1.0, LENGTH, 2.0):
+        learning.observe(s, LapSample(0.9, 0.9, 0.0, 0.6, 0.0))  # a reserve: the use says nothing
+    learning.observe(1.0, LapSample(1.0, 1.0, 0.0, 0.0, 0.0))
+    rise = learning.factors / 0.9 - 1.0
+    margin = np.full(len(rise), PEAK_LIMITS.target_slip - 0.6)
+    assert learning.slip_rise[1:] == pytest.approx(find_slip_rise(margin, rise)[1:])
+    lap_at(learning, 0.7)
+    assert learning.slip_rise == pytest.approx(0.0)  # from here on the steering is learned
 
 
 def test_a_place_that_gets_slower_by_learning_gets_its_best_plan_back_and_smaller_steps():

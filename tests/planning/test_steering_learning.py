@@ -119,3 +119,15 @@ def test_corrections_of_another_road_are_refused():
     with pytest.raises(DataError, match=r"a\.json.*expected 200 corrections.*got 199 and 200"):
         learning.import_corrections([0.0] * (count - 1), [0.0] * count, "a.json")
     assert learning.corrections[0] == pytest.approx(0.01)
+
+
+def test_a_sideslip_that_is_expected_is_added_to_what_was_learned_and_to_nothing_else():
+    learning = circuit()
+    drive_lap(learning, lambda s: sample(steer=0.01, sideslip=-0.02))
+    steer, sideslip = learning.corrections.copy()
+    learning.add_sideslip(np.full(len(learning.places()), 0.01))
+    assert learning.corrections[0] == pytest.approx(steer)
+    assert learning.corrections[1] == pytest.approx(sideslip + 0.01)
+    learning.add_sideslip(np.where(learning.places() < 0.5 * LENGTH, 1.0, 0.0))
+    assert learning.corrections[1].max() == MOST_CORRECTION
+    assert learning.corrections[1][-30] == pytest.approx(sideslip[-30] + 0.01)

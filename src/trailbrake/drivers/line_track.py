@@ -272,6 +272,7 @@ class Driver:
                 if self.line.closed:
                     trials = adaptive.learning.trials
                     self.steering.corrections = trials.judge_beside(driven, self.steering.corrections)
+                self.steering.add_sideslip(adaptive.expect_sideslip(self.steering.places()))
             self.edges.finish_lap()
             self._put_corrections_into_plan()
 

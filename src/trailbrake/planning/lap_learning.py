@@ -158,6 +158,7 @@ class LapLearning:
         laps: how many laps they come from.
         lap_grip: the grip that was estimated at the end of the lap before, or at the start.
         last_estimates: (n,) of the grip in the lap before; 1 before there is one.
+        slip_rise: (n,) slip over that of the peak, by which the lap after the standing one is expected to have more.
         most_plan: (n,) factor on what is believed, up to which a place is planned, whatever the estimate rises to.
     """
 
@@ -183,10 +184,11 @@ class LapLearning:
         self._used = np.ones(count)  # the share of the plan that was used with it, at most 1
         self._driven = np.ones(count)  # the same at the present lap's last sample at a station, ...
         self._tells = np.zeros(count, bool)  # ... and whether the lap says something there
+        self._slips = np.zeros(count)  # the largest of the present lap
         self._estimates = np.ones(count)  # of the grip at the present lap's last sample at a station, ...
         self.last_estimates = np.ones(count)  # ... and in the lap before
         self.lap_grip = 1.0
-        self.most_plan = np.full(count, np.inf)
+        self.slip_rise, self.most_plan = np.zeros(count), np.full(count, np.inf)
         self._station = 0
         self._references = np.full((len(Evidence), count), np.nan)  # capacity over what is believed, with all the grip
         self._shown = np.zeros((2, len(Evidence), count))  # of the present lap: s, and the capacity times s
@@ -214,6 +216,7 @@ class LapLearning:
         if ended:
             self.finish_lap(grip, next_rise)
         self._estimates[station], self._driven[station] = grip, driven
+        self._slips[station] = max(self._slips[station], slip)
         self._tells[station] |= use > 0.0
         target = self._limits.target_slip
         if use > LEAST_USE or slip > target or fault > 0.0:
@@ -291,7 +294,7 @@ class LapLearning:
             self._accept_step(change, next_grip, fallen=fallen), LEAST_FACTOR, self._limits.most_factor
         )
         self._fault[:], self._grip[:], self._used[:] = -np.inf, 1.0, 1.0
-        self._tells[:] = False
+        self._tells[:], self._slips[:] = False, 0.0
         self.last_estimates = self._estimates.copy()
         if not (follows_estimate or (fallen and self.laps)):  # a falling estimate is behind what places show
             time, shown = self._shown
@@ -311,8 +314,12 @@ class LapLearning:
         )
         if fallen:
             self.trials.forget(TRUST_SHRINKAGE if self.laps else 1.0)
+        self.slip_rise = np.zeros_like(plan)
         if fallen or not self._is_flying or not self._closed:
             self.best_factors = self.factors * (1.0 + step)
+            if not (fallen or self.laps):  # from the next lap on the steering learns it
+                margin = np.maximum(self._limits.target_slip - self._slips, 0.0)
+                self.slip_rise = find_slip_rise(margin, self.best_factors * next_grip / plan - 1.0)
             return self.best_factors
         cost = np.divide(time, moved, out=np.full_like(time, np.nan), where=moved > 0.0)
         if math.isnan(cost[-1]):  # the rest of the line may be shorter than the way of a sample
@@ -364,6 +371,18 @@ def find_room(margin: Array) -> Array:
     The tyre's curve is a parabola whose top is at its peak: large steps far from it, small ones near it.
     """
     return ROOM_GAIN * margin * (margin + 2.0 * PEAK_BEYOND)
+
+
+def find_slip_rise(margin: Array, rise: Array) -> Array:
+    """Return by how much (n,) more tyres slip, over the slip of the peak, where the grip that is planned with rises.
+
+    Args:
+        margin: (n,) slip over that of the peak, that they had left below the one aimed at.
+        rise: (n,) share by which the planned grip rises.
+    """
+    left = np.maximum((1.0 + find_room(margin)) / (1.0 + rise) - 1.0, 0.0)
+    slip_rise: Array = margin + PEAK_BEYOND - np.sqrt(PEAK_BEYOND**2 + left / ROOM_GAIN)
+    return slip_rise
 
 
 def find_sure_room(margin: Array) -> Array:

@@ -86,12 +86,21 @@ class SteeringLearning:
         self._sums[:] = 0.0
         self._counts[:] = self._slips[:] = 0.0
 
+    def add_sideslip(self, change: Array) -> None:
+        """Add an expected `change` (n,) rad of the sideslip to its corrections."""
+        sideslip = self.corrections[1] + self._smooth(change[None])[0]
+        self.corrections = np.array([self.corrections[0], np.clip(sideslip, -MOST_CORRECTION, MOST_CORRECTION)])
+
     def corrections_at(self, rows: int, spacing: float) -> Array:
         """Return the corrections (2, rows) rad at the rows of a line `spacing` (m) apart."""
-        count = self.corrections.shape[1]
-        stations, places = STATION * (np.arange(count) + 0.5), spacing * np.arange(rows)
-        period = STATION * count if self._closed else None
+        stations, places = self.places(), spacing * np.arange(rows)
+        period = STATION * len(stations) if self._closed else None
         return np.array([np.interp(places, stations, values, period=period) for values in self.corrections])
+
+    def places(self) -> Array:
+        """Return the middles (n,) m of the stations, along the line."""
+        places: Array = STATION * (np.arange(self.corrections.shape[1], dtype=np.float64) + 0.5)
+        return places
 
     def import_corrections(self, steer: Sequence[float], sideslip: Sequence[float], where: str) -> None:
         """Take up corrections (n,) rad of another day; DataError, naming `where`, where they are of another line."""

@@ -411,3 +411,14 @@ def test_an_estimate_that_rises_in_a_lap_raises_no_place_beyond_what_its_tyres_h
     plan._most_plan = plan.learning.most_plan_at(len(plan.speeds), course.line.spacing)
     plan.replan(0.0)
     assert plan.road.table[:, RoadColumn.GRIP].max() == pytest.approx(0.9)
+
+
+def test_where_a_cautious_lap_is_followed_by_a_faster_one_the_tail_is_expected_farther_out(course):
+    plan = AdaptivePlan(course, 1.0, limits=PEAK_LIMITS)
+    places = course.line.stations()
+    plan.learning.slip_rise[:] = 0.2
+    expected, curvature = plan.expect_sideslip(places), course.line.column(RoadColumn.CURVATURE)
+    bends = np.abs(curvature) > 0.02
+    assert (np.sign(expected[bends]) == -np.sign(curvature[bends])).all()  # the rear axle slips to the outside
+    assert np.abs(expected).max() == pytest.approx(0.2 * course.car.tyre_rear.peak_slip_angle, rel=0.05)
+    assert np.abs(expected[np.abs(curvature) < 1e-4]).max() < 0.01

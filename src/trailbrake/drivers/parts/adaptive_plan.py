@@ -27,6 +27,7 @@ from trailbrake.planning.lap_learning import (
     FAST_LIMIT,
     LEAST_FACTOR,
     MOST_FACTOR,
+    STATION,
     Evidence,
     LapLearning,
     LapSample,
@@ -52,6 +53,7 @@ BRAKED_ANGLE_SLIP = DEFAULT_GAINS[TrackingGain.REAR_SLIP_START]
 BRAKED_EXPONENT, LOCKING_EXPONENT = 1.0, 0.6
 BRAKING_TIME = 0.3  # s, of the low-pass filter on the slip of braked wheels: without ABS they lock for an instant
 MOST_LOCKING = 1.5  # slip over that of the peak, of a wheel that stands
+LEAST_CORNERING = 3.0  # m/s^2, across and along, below which a car slips little
 LEAST_STEER_CUT = 0.02  # rad, from which a car understeers; ...
 UNDERSTEER_TIME = 0.2  # s, of the low-pass filter on that; a kerb shakes the steering for less
 UNDERSTEER_MARGIN = 0.05  # of the slip over that of the peak, that an understeering car has left at most
@@ -342,6 +344,22 @@ class AdaptivePlan:
     def road_grip(self, row: int) -> float:
         """Return the grip of the road at a row of the line, as the map says."""
         return float(self._grip_of_road[row])
+
+    def expect_sideslip(self, places: Array) -> Array:
+        """Return the sideslip (n,) rad of the next lap over that of the lap before, with the plan that it has taught.
+
+        A model whose tyres have as much more grip as the plan slips no more than before; the car does.
+
+        Args:
+            places: (n,) m along the line.
+        """
+        rows = np.minimum((places / self._line.spacing).astype(int), len(self._factors) - 1)
+        curvature, speed = self._line.table[rows, RoadColumn.CURVATURE], self.speeds[rows]
+        across, along = np.abs(curvature) * speed**2, self.accelerations[rows]
+        share = across / np.maximum(np.hypot(across, along), LEAST_CORNERING)
+        rise = self.learning.slip_rise[np.minimum((places / STATION).astype(int), len(self.learning.factors) - 1)]
+        expected: Array = -np.sign(curvature) * share * rise * self._peaks[1][1]
+        return expected
 
     def export_memory(self) -> JsonObject:
         """Return what has been learned, as `import_memory` takes it. On an open line this ends the lap."""
