@@ -44,6 +44,13 @@ def test_torques_drive_and_brake_the_car():
     assert slow.speed < fast.speed - 0.5
 
 
+def test_a_simulator_opens_in_its_usual_world():
+    with connect("trend") as sim:
+        assert sim.state.image is not None
+    with pytest.raises(UsageError, match=r"^car: the miniature world has one car"), connect("trend", car="gt3"):
+        pass
+
+
 def test_custom_values():
     with connect("beamng") as sim:
         sim.step(Controls(), custom=[1.0])

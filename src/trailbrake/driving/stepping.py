@@ -112,8 +112,8 @@ class Stepper:
 def connect(
     sim: str = "beamng",
     *,
-    track: str = "proving_ground",
-    car: str = "gt3",
+    track: str = "",
+    car: str = "",
     seed: int = 0,
     live: bool = False,
     speed: Speed = "max",
@@ -129,8 +129,8 @@ def connect(
 
     Args:
         sim: whose wire.
-        track: of the embedded world.
-        car: of the embedded world.
+        track: of the embedded world; "": the simulator's usual one.
+        car: of the embedded world; "": the simulator's usual one.
         seed: of the embedded world.
         live: a real game, or a served world, at its public doors.
         speed: of the embedded world: `max` in lockstep in this process, `real` in a process of its own in real time.

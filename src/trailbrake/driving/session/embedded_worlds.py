@@ -127,7 +127,7 @@ def _build_miniature_world(simulator: AnySimulator, world: EmbeddedWorld, option
 
     own = WORLD_DEFAULTS["miniature"][1]
     if world.car != own:
-        raise UsageError("the miniature world has one car", where="--car", expected=own, got=repr(world.car))
+        raise UsageError("the miniature world has one car", where="car", expected=own, got=repr(world.car))
     track = load_miniature_track(world.track)
     parked = place_parked_cars(track, options.obstacles, world.seed)
     plant = MiniatureWorld(track, options.look, parked, simulator.period(options))
