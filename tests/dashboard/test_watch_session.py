@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 from helpers.compared_drives import record_laps
+from helpers.ports import free_udp_port
 from helpers.synthetic_drives import place
 
 from trailbrake.analysis.comparison import DriveChoice
@@ -16,7 +17,7 @@ from trailbrake.dashboard.coach_choice import NO_RESULT
 from trailbrake.dashboard.options import WatchOptions
 from trailbrake.dashboard.watch_session import follow_laps, watch_simulator
 from trailbrake.driving.session.progress import MessagePrinter, SilentListener
-from trailbrake.errors import UsageError
+from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.record.recording_reader import Recording
 from trailbrake.sims.forza import codec, spec
 from trailbrake.sims.forza.codec import Dash, HorizonBlock, Packet, Sled
@@ -65,6 +66,13 @@ def test_a_live_car_is_watched():
     assert result["samples"] > 20
     assert result["points"] > 5
     assert said[0] == f"the page is at {result['page']}"
+
+
+def test_the_seconds_count_from_the_call_also_where_nothing_arrives():
+    live = spec.LiveOptions(listen=f"127.0.0.1:{free_udp_port()}", wait=5.0)
+    options = WatchOptions(sim="forza", port=0, seconds=0.05)
+    with pytest.raises(SimulatorError, match=r"--seconds 0.05: the simulator sends nothing"):
+        watch_simulator(find("forza"), options, live, SilentListener())
 
 
 def test_a_lap_that_leaves_the_road_or_is_rewound_is_not_valid():

@@ -5,7 +5,8 @@
 
 import math
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,11 +18,12 @@ from trailbrake.dashboard.options import ReplayPageOptions, WatchOptions
 from trailbrake.dashboard.recorded_frames import RecordedFrames
 from trailbrake.dashboard.replay_player import ReplayPlayer
 from trailbrake.driving.road_monitor import RoadMonitor, WireLapScorer
-from trailbrake.driving.session.drive_setup import describe_signals, make_setup
+from trailbrake.driving.session.connection import Connection
+from trailbrake.driving.session.drive_setup import DriveSetup, describe_signals, make_setup
 from trailbrake.driving.session.open_connection import open_connection
 from trailbrake.driving.session.progress import MessagePrinter, ProgressListener
 from trailbrake.driving.spec import DriveSpec, KeepSpec, LiveSite
-from trailbrake.errors import TrailbrakeError, UsageError
+from trailbrake.errors import SimulatorError, TrailbrakeError, UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.laps import LapRecord, Rewind
 from trailbrake.record.recording_reader import Recording
@@ -47,7 +49,7 @@ def watch_simulator(
     Raises:
         UsageError: no number of seconds or of a port, a simulator whose link takes the car as soon as it listens, or no
             such coached session.
-        SimulatorError: the simulator is not there, or the page's port is taken.
+        SimulatorError: the simulator is not there or sends nothing in that time, or the page's port is taken.
     """
     if not 0.0 <= options.seconds < math.inf:
         raise UsageError("no number of seconds", where="--seconds", expected="0 or more", got=f"{options.seconds:g}")
@@ -69,7 +71,7 @@ def watch_simulator(
     with (
         LiveView(listener, options.port, options) as page,
         handle_stop_signals(stop.set),
-        open_connection(setup, stop.is_set) as connection,
+        _open_within(setup, stop, options.seconds) as connection,
     ):
         if sessions is None:
             tap, monitor = page.start_view(about, connection.link, None, road, None), follow_laps(road, page.show_lap)
@@ -90,6 +92,22 @@ def watch_simulator(
             tap.tick(state, Controls())
     points = 0 if tap is None else len(tap.encode_path()) // 24
     return {"sim": simulator.name, "samples": samples, "points": points, "page": page.url}
+
+
+@contextmanager
+def _open_within(setup: DriveSetup, stop: threading.Event, seconds: float) -> Iterator[Connection]:
+    """Connect, as `open_connection` until `stop`; SimulatorError where nothing came in `seconds` (0: no limit)."""
+    until = steady_clock.now() + (seconds or math.inf)
+    with ExitStack() as closed:
+        try:
+            opened = open_connection(setup, lambda: stop.is_set() or steady_clock.now() >= until)
+            connection = closed.enter_context(opened)
+        except KeyboardInterrupt:
+            if stop.is_set():
+                raise
+            raise SimulatorError("the simulator sends nothing", where=f"--seconds {seconds:g}",
+                                 hint=f"ask `trailbrake doctor {setup.simulator.name}`") from None  # fmt: skip
+        yield connection
 
 
 def follow_laps(road: Road | None, show_lap: Callable[[LapRecord], None]) -> RoadMonitor:
