@@ -52,6 +52,11 @@ def test_no_time_scale(page, capsys, scale):
     assert "command time_scale: expected 0.001 to 100, got" in capsys.readouterr().err
 
 
+def test_a_yaw_in_degrees_is_refused(page, capsys):
+    assert run_command_line(["sim", "assetto", "teleport", "10", "0", "90"]) == 2
+    assert "yaw is an angle in rad, expected -2 pi to 2 pi, got 90; 90 degrees are 1.571 rad" in capsys.readouterr().err
+
+
 def test_a_car_that_is_not_there(page, capsys):
     assert run_command_line(["sim", "assetto", "teleport", "1", "2", "0.5", "--wait=0.05"]) == 2
     assert "car 0 is not published" in capsys.readouterr().err

@@ -83,7 +83,13 @@ def _teleport(x: float, y: float, yaw: float, /, *, z: float = math.nan) -> SimC
         y: m.
         yaw: rad, counter-clockwise from x.
         z: m; left out: the height of the ground there.
+
+    Raises:
+        UsageError: a yaw of more than a turn, as degrees are.
     """
+    if abs(yaw) > math.tau:
+        raise UsageError("yaw is an angle in rad", where="teleport", expected="-2 pi to 2 pi", got=f"{yaw:g}",
+                         hint=f"{yaw:g} degrees are {math.remainder(math.radians(yaw), math.tau):.4g} rad")  # fmt: skip
     return SimCommand(teleport=Pose(x, y, z, yaw))
 
 

@@ -6,6 +6,7 @@ from trailbrake.errors import SimulatorError
 from trailbrake.sims.assetto import codec, control, spec
 from trailbrake.sims.assetto.control import ControlOptions, send
 from trailbrake.state import Controls, Pose, SimCommand
+from trailbrake.transport.shm import LockState, SharedMemory
 
 lasting = pytest.mark.skipif(not control.PAGES_PERSIST, reason="it is held until interrupted here: the last test")
 
@@ -40,6 +41,19 @@ def test_the_first_time_scale_written_is_not_zero(session):
     ask(session, pause=True)
     assert state(session).time_scale == 1.0
     ask(session, pause=False)
+
+
+@lasting
+def test_a_game_that_is_gone_is_commanded_no_more(told_session, monkeypatch):
+    """Its pages outlive a killed host: they stand still, and neither its lock nor the game's process is there."""
+    session, memory = told_session, SharedMemory()
+    ask(session, pause=True)
+    monkeypatch.setattr(SharedMemory, "read_lock_state", lambda memory, name: LockState.ABANDONED)
+    for command in ({"pause": True}, {"collisions": False}, {"teleport": Pose(0.0, 0.0)}):
+        with pytest.raises(SimulatorError, match="the game is gone: it ended or crashed, and its pages stand still"):
+            ask(session, **command)
+    ask(session, pause=False)  # what it left is taken back
+    assert not memory.page_exists(spec.SIM_STATE_V1)
 
 
 def test_restart_is_one_pulse(session):

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from trailbrake.sims.assetto import codec, spec
+from trailbrake.errors import SimulatorError
+from trailbrake.sims.assetto import codec, diagnosis_snapshots, spec
 from trailbrake.sims.assetto.link import Link
 from trailbrake.sims.assetto.wire import acpmf
 from trailbrake.sims.assetto.wire.sim_state_writer import SimStatePages
@@ -18,7 +19,7 @@ from trailbrake.sims.assetto.wire.sim_state_writer import requested_fields as si
 from trailbrake.simulator_tools import ControlTool, Idle
 from trailbrake.state import Controls, SimCommand
 from trailbrake.state.commands import requested_fields
-from trailbrake.transport.shm import SharedMemory
+from trailbrake.transport.shm import LockState, SharedMemory
 
 PAGES_PERSIST = sys.platform != "win32"  # whether a page outlives the program that created it
 _PULSE_S = 0.1  # that a restart is requested (section 4.5)
@@ -55,8 +56,11 @@ def send(command: SimCommand, options: ControlOptions, idle: Idle, say: Callable
         say: receives lines for the user.
 
     Raises:
-        SimulatorError: the car cannot be taken.
+        SimulatorError: the game is gone and has left its pages, or the car cannot be taken.
     """
+    memory = SharedMemory()
+    if command.pause is not False:  # what a dead session left is taken back all the same
+        _refuse_dead_game(memory, options.car_index, idle)
     if command.teleport is not None or command.to_pits:
         height = _command_car(command, options, idle)
         place = "into the pits" if command.to_pits else f"there{height}"
@@ -66,7 +70,6 @@ def send(command: SimCommand, options: ControlOptions, idle: Idle, say: Callable
         say(f"car {options.car_index} was taken for {_HOLD_S:g} s and given back: the game may forget the request then")
     if not _requests_sim_state(command):
         return
-    memory = SharedMemory()
     pages = SimStatePages(memory)
     fields = sim_state_fields(command)
     if command.restart:
@@ -90,6 +93,15 @@ def send(command: SimCommand, options: ControlOptions, idle: Idle, say: Callable
         idle_state = codec.SimState()._asdict()
         pages.write_fields({name: idle_state[name] for name in fields})
     pages.close(remove=resumed)
+
+
+def _refuse_dead_game(memory: SharedMemory, car: int, idle: Idle) -> None:
+    """Raise SimulatorError where pages stand still that neither the game nor a served world writes any more."""
+    if memory.read_lock_state(spec.HOST_LOCK) is LockState.HELD or diagnosis_snapshots.is_game_running() is not False:
+        return
+    if measure_pace(memory, car, idle) == 0.0:
+        raise SimulatorError("the game is gone: it ended or crashed, and its pages stand still", where=memory.folder,
+                             hint="start it and a session, or `trailbrake serve assetto`")  # fmt: skip
 
 
 def _requests_sim_state(command: SimCommand) -> bool:
