@@ -39,6 +39,18 @@ def test_the_delta_is_that_of_the_lap_clock_to_a_millisecond(drives):
     assert [abs(lap.clock_error_s) < 1e-3 for lap in found.laps] == [True, True]
 
 
+def test_the_losses_of_a_lap_from_rest_add_up_too(drives):
+    """Its time before the line counts for the stretch from the line."""
+    choices = [DriveChoice(Recording.open(drives[0]), "flying"), DriveChoice(Recording.open(drives[1]), "rest", 1)]
+    found = compare_drives(choices)
+    best, rest = found.laps
+    assert rest.from_rest
+    assert rest.find_time(0.0) > 1.0
+    assert sum(loss.lost_s for loss in found.losses[1]) == pytest.approx(rest.time_s - best.time_s, abs=2e-3)
+    for loss in found.losses[1]:
+        assert np.nansum(loss.phases) == pytest.approx(loss.lost_s, abs=1e-6)
+
+
 def test_the_corner_in_which_two_drives_differ_is_named_first(drives):
     found = compare(*drives)
     first, *others = found.losses[1]

@@ -229,7 +229,9 @@ def _rank_losses(
 
 def _measure_loss(lap: LocatedLap, reference: LocatedLap, corner: Corner) -> CornerLoss:
     mine, best = measure_corner(lap, corner), measure_corner(reference, corner)
-    lost = mine.time_s - best.time_s
+    # A lap from rest has time before the line: the first zone, which begins at the line, gets it.
+    before = 0.0 if corner.start > 0.0 else lap.find_time(0.0) - reference.find_time(0.0)
+    lost = mine.time_s - best.time_s + before
     inside = (lap.s >= corner.start) & (lap.s <= corner.end)
     gap = lap.channels["command_difference"][inside]
     difference = float(np.sqrt(np.nanmean(gap**2))) if np.isfinite(gap).any() else math.nan
@@ -243,6 +245,7 @@ def _measure_loss(lap: LocatedLap, reference: LocatedLap, corner: Corner) -> Cor
     throttle = best.throttle_point if math.isfinite(best.throttle_point) else best.min_speed_at
     marks = np.maximum.accumulate([corner.start, turn_in, throttle, corner.end])
     behind = lap.interpolate("time", marks) - reference.interpolate("time", marks)
+    behind[0] -= before
     phases = PhaseLosses(*np.diff(behind).tolist())
     return CornerLoss(corner, mine, best, lost, phases, difference, advise_corner(mine, best, lost, phases))
 
