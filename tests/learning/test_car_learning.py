@@ -1,5 +1,6 @@
 """A car learned over the wire: the file can be driven, and numbers are near those of the world's car."""
 
+import math
 import shutil
 from pathlib import Path
 
@@ -117,6 +118,19 @@ def test_a_short_test_drive_gives_a_car_file_and_a_report(tmp_path, monkeypatch)
     page = (tmp_path / "mine.html").read_text(encoding="utf-8")
     assert page.count("<svg") >= 4
     assert "steering.max_angle" in page
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({"seconds": -1.0}, "--seconds: no number of seconds, expected above 0, got -1"),
+        ({"programme": math.nan}, "--programme: no number of seconds, expected above 0, got nan"),
+        ({"laps": 4}, "--laps: no number of stages, expected 0 to 3, got 4"),
+    ],
+)
+def test_amounts_out_of_range_are_refused_before_the_drive(options, line):
+    with pytest.raises(UsageError, match=line):
+        learn_car_file(find("forza"), LearnCarOptions(**options).with_defaults())
 
 
 def test_what_cannot_be_learned_is_said(tmp_path):

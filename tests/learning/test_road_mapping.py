@@ -83,6 +83,8 @@ def test_what_cannot_be_mapped_is_said(tmp_path):
         map_road(find("beamng"), LearnOptions(sim="beamng", left_edge=tmp_path / "left.mcap"))
     with pytest.raises(UsageError, match="no width of a road, expected above 0 m, got 0"):
         map_road(find("forza"), LearnOptions(width=0.0))
+    with pytest.raises(UsageError, match="--metres: no length of a drive, expected 0 m or more, got -1"):
+        map_road(find("forza"), LearnOptions(metres=-1.0))
     with pytest.raises(UsageError, match="cannot read the recording"):
         map_road(find("forza"), LearnOptions(source=(tmp_path / "none.mcap",)))
     other = tmp_path / "other.mcap"

@@ -5,6 +5,7 @@ rises from lap to lap up to what the car has shown; each lap is learned from as 
 file that is written, and the plan is lowered until the car stays on the road (`verification_laps.py`).
 """
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -65,10 +66,11 @@ def learn_car_file(
         listener: receives messages.
 
     Raises:
-        TrailbrakeError: the simulator does not supply what is needed, a recording cannot be read or tells too little,
-            or a file cannot be written.
+        TrailbrakeError: no such seconds or laps, the simulator does not supply what is needed, a recording cannot be
+            read or tells too little, or a file cannot be written.
     """
     listener = listener or SilentListener()
+    _check_options(options)
     if options.source:
         progress = LearningProgress(*_read_recordings(options.source), listener)
         file = make_file(progress, _name_of(options))
@@ -77,6 +79,15 @@ def learn_car_file(
     if progress.interrupted:
         listener.show_message("stopped: learned from what was driven; the same command goes on")
     return _write_results(file, progress, options)
+
+
+def _check_options(options: LearnCarOptions) -> None:
+    for name in ("seconds", "programme"):
+        value = getattr(options, name)
+        if not 0.0 < value < math.inf:
+            raise UsageError("no number of seconds", where=f"--{name}", expected="above 0", got=f"{value:g}")
+    if not 0 <= options.laps <= len(SHARES):
+        raise UsageError("no number of stages", where="--laps", expected=f"0 to {len(SHARES)}", got=str(options.laps))
 
 
 def car_file_path(options: LearnCarOptions) -> Path:

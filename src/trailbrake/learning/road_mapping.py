@@ -3,6 +3,7 @@
 Learns a road and a car in one go: the map, the car on it, and laps with both.
 """
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -70,6 +71,8 @@ def map_road(
     listener = listener or SilentListener()
     if not options.width > 0.0:
         raise UsageError("no width of a road", where="--width", expected="above 0 m", got=f"{options.width:g}")
+    if not 0.0 <= options.metres < math.inf:
+        raise UsageError("no length of a drive", where="--metres", expected="0 m or more", got=f"{options.metres:g}")
     options = options.with_defaults()
     if (options.left_edge is None) != (options.right_edge is None):
         raise UsageError("one edge of a road", where="--left-edge, --right-edge", expected="recordings along both")
