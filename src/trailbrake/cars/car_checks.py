@@ -7,10 +7,12 @@ import msgspec
 
 from trailbrake.cars.params import CarParams, Suspension, Tyre
 from trailbrake.errors import DataError
+from trailbrake.units import G
 
 MAX_HOP_FREQUENCY = 700.0  # rad/s of an unsprung corner: explicit integration at 1 ms is stable up to about 2000
 MAX_LINK_SLOPE = 1.5  # of links: an axle that lifts by more of its force hops off the road, from about 3 on
 MAX_DAMPING_RATE = 1200.0  # 1/s of an unsprung corner, likewise
+MAX_TYRE_DEFLECTION = 0.3  # of the radius, standing: the rim is on the road, as with a mass in g
 
 
 class _Requirement:
@@ -31,8 +33,8 @@ def check_car(car: CarParams, where: str) -> None:
     for key, value in _list_numbers(msgspec.to_builtins(car), ""):
         need(math.isfinite(value), key, "a finite number", value)
     _check_body(car, need)
-    _check_corner("front", car.suspension_front, car.tyre_front, car.body.cg_height, need)
-    _check_corner("rear", car.suspension_rear, car.tyre_rear, car.body.cg_height, need)
+    _check_corner(car, "front", need)
+    _check_corner(car, "rear", need)
     _check_engine_and_gearbox(car, need)
     _check_driveline(car, need)
     need(car.brakes.torque_front + car.brakes.torque_rear > 0.0, "brakes.torque_rear", "some torque above 0",
@@ -66,8 +68,19 @@ def _check_body(car: CarParams, need: _Requirement) -> None:
         need(value > corners, f"body.{axis}_inertia", f"more than the {corners:.1f} of the four corners", value)
 
 
-def _check_corner(axle: str, links: Suspension, tyre: Tyre, cg_height: float, need: _Requirement) -> None:
+def _check_corner(car: CarParams, axle: str, need: _Requirement) -> None:
+    links: Suspension = getattr(car, f"suspension_{axle}")
+    tyre: Tyre = getattr(car, f"tyre_{axle}")
+    cg_height, share = car.body.cg_height, car.body.front_share if axle == "front" else 1.0 - car.body.front_share
+    load = 0.5 * share * car.body.mass * G
     at = f"suspension_{axle}"
+    sinks = load / tyre.vertical_stiffness
+    need(
+        sinks <= MAX_TYRE_DEFLECTION * tyre.radius,
+        "body.mass",
+        f"at most {MAX_TYRE_DEFLECTION * tyre.radius:.3g} m of deflection of a standing {axle} tyre",
+        f"{sinks:.3g} m",
+    )
     need(links.roll_centre < cg_height, f"{at}.roll_centre", f"below body.cg_height {cg_height}", links.roll_centre)
     # The stiffest that a corner can be: the wheels of the axle in opposite travel, on the bump stop.
     rate = links.spring_rate + 2.0 * links.anti_roll_rate + links.bump_stop_rate + tyre.vertical_stiffness
