@@ -90,6 +90,7 @@ BAD = (
     ("policy.npz", "no archive", "policy.npz"),
     ("mine.py", MISSPELLED, r"mine\.py:11: .*'throtle'; did you mean throttle"),
     ("notes.txt", "", "no kind of file that can be checked"),
+    ("driving_log.csv", "IMG/a.jpg,0,0,0,0,0,1\n", "no row can be used.*1 whose picture is missing"),
 )
 
 
@@ -100,6 +101,14 @@ def test_a_wrong_file_is_the_one_line_of_its_loader(cli, tmp_path, name, text, s
     (line,) = done.out.splitlines()
     assert re.search(said, line), line
     assert "fine" not in line
+
+
+def test_a_driving_log_is_one_and_a_file_that_is_not_there_is_said(cli, tmp_path):
+    write(tmp_path / "a.jpg", "picture")
+    log = write(tmp_path / "driving_log.csv", "IMG/a.jpg,0,0.5,0,1.5,0.1,1\nIMG/b.jpg,0,0.5,0,1.5,0.2,1\n")
+    said = cli("check", log).out
+    assert said == f"{log}: fine: a driving log of 1 row; left out: 1 whose picture is missing (first in line 2)\n"
+    assert cli("check", tmp_path / "nope").out == f"{tmp_path / 'nope'}: no such file\n"
 
 
 def test_several_files_are_one_object_of_json(cli, tmp_path):

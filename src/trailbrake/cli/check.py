@@ -16,8 +16,8 @@ _SIMULATOR = re.compile(rb"^SIMULATOR\b", re.MULTILINE)
 def check(files: list[Path], /, *, json: JsonFlag = False) -> int:
     """Say of each file what it is and that it is fine, or what is wrong with it.
 
-    A track, a car, a line, a drive, gains, a recording, laps of other tools, a table of a drive, a policy, a driver
-    (.py, .fmu), a simulator (.py), a race day.
+    A track, a car, a line, a drive, gains, a recording, laps of other tools, a table or a log of a drive, a policy, a
+    driver (.py, .fmu), a simulator (.py), a race day.
 
     Args:
         files: which.
@@ -45,6 +45,8 @@ def _find_check(path: Path) -> Callable[[Path], str]:
         **dict.fromkeys((".ld", ".ibt", ".nmea"), _check_recording),
     }  # fmt: skip
     if path.suffix not in checks:
+        if not path.exists():
+            raise UsageError("no such file", where=str(path))
         raise UsageError("no kind of file that can be checked", where=str(path), expected=", ".join(checks))
     return checks[path.suffix]
 
@@ -91,14 +93,27 @@ def _check_recording(path: Path) -> str:
 def _check_csv(path: Path) -> str:
     from trailbrake.planning.line_file import MARK, read_line
     from trailbrake.record.csv_files import is_drive_table, read_csv_columns
+    from trailbrake.record.driving_log import LOG_NAME
 
     with open_user_file(path, "table") as file:
         is_line = file.read(len(MARK)) == MARK.encode()
+    if path.name == LOG_NAME:
+        return _check_driving_log(path)
     if is_line:
         return f"a line of {len(read_line(path).columns['s_m'])} points"
     if is_drive_table(path):
         return f"a table of a drive, {len(read_csv_columns(path)[0]['time'])} rows"
     return _check_places(path)
+
+
+def _check_driving_log(path: Path) -> str:
+    from trailbrake.record.driving_log import SkippedRows, read_usable_rows
+
+    skipped = SkippedRows()
+    rows = sum(1 for _ in read_usable_rows(path.parent, skipped))
+    return f"a driving log of {rows} row{'' if rows == 1 else 's'}" + (
+        f"; left out: {skipped}" if skipped.counts else ""
+    )
 
 
 def _check_places(path: Path) -> str:
