@@ -99,7 +99,9 @@ def test_an_action_that_is_none_is_refused(action, words):
 
 @pytest.mark.parametrize(
     ("options", "words"),
-    [({"steps": 0}, "steps out of range"), ({"limit": 0.0}, "the time limit"), ({"track": "x"}, "no such"),
+    [({"size": 0}, r"^size: a value of another type, expected tuple\[int, int\], got 0"),
+     ({"size": (32,)}, "^size"), ({"obstacles": "1"}, "^obstacles: a value of another type, expected int, got '1'"),
+     ({"steps": 0}, "steps out of range"), ({"limit": 0.0}, "the time limit"), ({"track": "x"}, "no such"),
      ({"look": "x"}, "no such"),
      ({"size": (2, 2)}, "no such picture"), ({"obstacles": 99}, "parked")],
 )  # fmt: skip

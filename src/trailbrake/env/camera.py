@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from trailbrake.arrays import Array, Bytes, Ints
+from trailbrake.env.options import check_types
 from trailbrake.errors import UsageError
 from trailbrake.observe.actions import ACTIONS, ActionClipper
 from trailbrake.world.miniature.camera import track_look as looks
@@ -57,7 +58,8 @@ class CameraOptions:
     clip_actions: bool = False
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.steps, int) and 1 <= self.steps <= 100):
+        check_types(self)
+        if not 1 <= self.steps <= 100:
             raise UsageError("steps out of range", where="steps", expected="1 .. 100", got=repr(self.steps))
         if not self.limit > 0.0:
             raise UsageError("the time limit is not positive", where="limit", expected="> 0 s", got=repr(self.limit))

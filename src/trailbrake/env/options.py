@@ -1,7 +1,10 @@
 """The options of an environment, and their checks."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
+from numbers import Integral, Real
+from types import UnionType
+from typing import Any, get_args, get_origin
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import CarParams
@@ -64,6 +67,9 @@ class RaceOptions:
     plan_on_kerbs: bool = False
     plan_car: str = ""
 
+    def __post_init__(self) -> None:
+        check_types(self)
+
     @property
     def track_names(self) -> tuple[str, ...]:
         """The tracks, also where there is one."""
@@ -123,6 +129,34 @@ def fit_substeps(period: float) -> int:
     """Return the least number of `RaceOptions.substeps` that a period (s) allows."""
     outer = max(1, math.ceil(period / MAX_OUTER_STEP - 1e-9))
     return outer * max(1, math.ceil(period / outer / MAX_DT))
+
+
+def check_types(options: Any, where: str = "") -> None:
+    """Raise UsageError where a value is of another type than its field declares.
+
+    Args:
+        options: a dataclass; those in its fields are checked too. Numbers may be NumPy's, tuples any sequence.
+        where: before the field's name in the error.
+    """
+    for item in fields(options):
+        value = getattr(options, item.name)
+        if not _is_of_type(value, item.type):
+            name = item.type.__name__ if isinstance(item.type, type) else str(item.type)
+            raise UsageError("a value of another type", where=where + item.name, expected=name, got=repr(value))
+        if is_dataclass(item.type):
+            check_types(value, f"{where}{item.name}.")
+
+
+def _is_of_type(value: object, declared: Any) -> bool:
+    if isinstance(declared, UnionType):
+        return any(_is_of_type(value, each) for each in get_args(declared))
+    if get_origin(declared) is not tuple:
+        return isinstance(value, {int: Integral, float: Real}.get(declared, declared))
+    if isinstance(value, str) or not hasattr(value, "__iter__"):
+        return False
+    items, (first, *others) = tuple(value), get_args(declared)
+    is_as_long = others == [...] or len(items) == 1 + len(others)
+    return is_as_long and all(_is_of_type(each, first) for each in items)  # of one type
 
 
 def _check_least(where: str, value: int, least: int) -> None:
