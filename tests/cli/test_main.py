@@ -143,6 +143,16 @@ def test_exit_codes(monkeypatch, capsys, error, code, said):
     assert capsys.readouterr() == ("", said)
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a file that is always full")
+def test_a_full_disk_behind_standard_output_is_named(monkeypatch, capsys):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert main.run_command_line(["tracks", "--json"]) == 2
+        assert sys.stdout is not full
+        assert capsys.readouterr().err == "trailbrake: standard output: No space left on device\n"
+        os.dup2(os.open(os.devnull, os.O_WRONLY), full.fileno())  # what waits for it goes there
+
+
 def test_a_verb_s_number_is_the_exit_code_and_main_ends_with_it(monkeypatch):
     monkeypatch.setattr(main, "build_command_line", lambda simulator, verb, name, tokens: lambda words, **more: 130)
     monkeypatch.setattr(sys, "argv", ["trailbrake"])

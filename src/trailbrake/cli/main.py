@@ -4,6 +4,7 @@ Exit codes: 0 done; 1 it ran and the answer is no; 2 wrong usage or a missing th
 imported when they are called, and each imports what it needs inside: help must stay fast.
 """
 
+import io
 import re
 import signal
 import sys
@@ -147,9 +148,19 @@ def run_command_line(tokens: list[str]) -> int:
             return 0
         raise
     except OSError as error:  # a full disk, mostly, or a file that may not be touched
-        where = f"{error.filename}: " if error.filename is not None else ""
+        where = f"{error.filename}: " if error.filename is not None else _name_full_output()
         print(f"trailbrake: {where}{describe_os_error(error)}", file=sys.stderr)
         return 2  # and no object with --json: it may be stdout that is full
+
+
+def _name_full_output() -> str:
+    """Return the name of standard output, and leave it, where what waits for it cannot be written; else ""."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        sys.stdout = io.StringIO()  # else its end fails once more, with a traceback
+        return "standard output: "
+    return ""
 
 
 def _describe_usage(error: CycloptsError) -> str:
