@@ -28,7 +28,8 @@ envs = gymnasium.make_vec("trailbrake/Race-v1", num_envs=4096, vectorization_mod
   window.
 * `trailbrake.env.batch.RaceBatch` is the same without Gymnasium, with NumPy arrays.
 * The info of the step that ends an episode has the name of the end as `why`, `time` (s), `distance` (m), `progress`
-  (in lengths of the road), `is_success` (a whole length) and `lap_time` (s; NaN unless the step has completed it).
+  (in lengths of the road), `is_success` (a whole length) and `lap_time` (s; NaN unless the step has completed it);
+  that of `Trend96-v0` has `why` alone.
 * The vector environment restarts a car in the step in which its episode ends, and returns the first observation of the
   next one; `infos["final_obs"]` has the last of the old one, and `infos["final_info"]` its figures.
   `autoreset_mode="NextStep"` is what Gymnasium's own wrappers for observations need; with `"Disabled"`,
