@@ -50,7 +50,7 @@ def place_parked_cars(track: MiniatureTrack, count: int, seed: int) -> list[Park
         UsageError: more than fit.
     """
     if not 0 <= count <= MAX_PARKED_CARS:
-        raise UsageError("so many parked cars make no track", where="--obstacles", expected=f"0 .. {MAX_PARKED_CARS}",
+        raise UsageError("so many parked cars make no track", where="obstacles", expected=f"0 .. {MAX_PARKED_CARS}",
                          got=str(count))  # fmt: skip
     rng = np.random.default_rng(seed)
     found: list[ParkedCar] = []
@@ -70,6 +70,6 @@ def place_parked_cars(track: MiniatureTrack, count: int, seed: int) -> list[Park
         sign = ("keep_right" if offset > 0.0 else "keep_left") if free else ""
         found.append(ParkedCar(x, y, yaw + turn, s, offset, sign, sign_s))
     if len(found) < count:
-        raise UsageError("no room for so many parked cars", where="--obstacles", expected=f"{len(found)} or fewer",
+        raise UsageError("no room for so many parked cars", where="obstacles", expected=f"{len(found)} or fewer",
                          got=str(count))  # fmt: skip
     return sorted(found, key=lambda car: car.s)
