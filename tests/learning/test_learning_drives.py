@@ -13,6 +13,7 @@ from trailbrake.learning.identification.learned_car import learn_car
 from trailbrake.learning.learning_drives import LapStage, LearningProgress, drive_learned_laps, read_drive
 from trailbrake.learning.learning_journal import LearningJournal, LearningStep
 from trailbrake.learning.recorded_drive import DriveTarget, FaultMonitor, RecordedDrive, make_stage_goal
+from trailbrake.record import row_reader
 from trailbrake.record.csv_files import export_csv
 from trailbrake.record.format import WIRE_DELAY
 from trailbrake.record.recorder import Recorder
@@ -141,6 +142,16 @@ def test_an_export_teaches_what_its_recording_does(tmp_path):
     assert (table.drive == 3.0).all()
     assert table.steer.tolist() == [0.01] * 400
     assert table.fx == pytest.approx(np.full(400, 0.1))
+
+
+def test_a_long_recording_is_unpacked_once_for_all_columns(tmp_path, monkeypatch):
+    """Chunks beyond the first megabytes are not kept: a pass for each column unpacked them over a hundred times."""
+    path = record(tmp_path / "a.mcap")
+    unpacked, read_chunks = [], row_reader.read_chunks
+    monkeypatch.setattr(row_reader, "KEPT_BYTES", 0)
+    monkeypatch.setattr(row_reader, "read_chunks", lambda places: read_chunks(unpacked.append(len(places)) or places))
+    read_drive(path, 0)
+    assert 0 < sum(unpacked) <= 4 * max(unpacked)  # states, controls, what was undone
 
 
 def test_what_is_no_drive_is_one_line(tmp_path):

@@ -169,9 +169,9 @@ def read_drive(path: Path, number: int, bounds: RoadBounds | None = None) -> Dri
 
 
 def _make_drive_table(recording: Recording, number: int, bounds: RoadBounds | None) -> DriveTable:
-    state = {name: recording.state[name] for name in recording.state}
+    rows = recording.read_rows(slice(None), signals=())  # all columns at once: of a long drive chunks are not kept
+    state, controls = dict(rows.state), dict(rows.controls)
     state["time"] = np.where(recording.undone, np.nan, state["time"])
-    controls = {name: recording.controls[name] for name in recording.controls}
     road = recording.road_map if bounds is None else None
     if road is not None:
         bounds = RoadBounds(road.centre, road.left, road.right)
