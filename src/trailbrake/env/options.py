@@ -1,6 +1,7 @@
 """The options of an environment, and their checks."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, is_dataclass
 from numbers import Integral, Real
 from types import UnionType
@@ -152,7 +153,7 @@ def _is_of_type(value: object, declared: Any) -> bool:
         return any(_is_of_type(value, each) for each in get_args(declared))
     if get_origin(declared) is not tuple:
         return isinstance(value, {int: Integral, float: Real}.get(declared, declared))
-    if isinstance(value, str) or not hasattr(value, "__iter__"):
+    if isinstance(value, str) or not isinstance(value, Iterable):
         return False
     items, (first, *others) = tuple(value), get_args(declared)
     is_as_long = others == [...] or len(items) == 1 + len(others)
