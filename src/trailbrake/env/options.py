@@ -140,7 +140,7 @@ def check_types(options: Any, where: str = "") -> None:
         where: before the field's name in the error.
     """
     for item in fields(options):
-        value = getattr(options, item.name)
+        value = vars(options)[item.name]
         if not _is_of_type(value, item.type):
             name = item.type.__name__ if isinstance(item.type, type) else str(item.type)
             raise UsageError("a value of another type", where=where + item.name, expected=name, got=repr(value))

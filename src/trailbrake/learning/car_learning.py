@@ -82,8 +82,7 @@ def learn_car_file(
 
 
 def _check_options(options: LearnCarOptions) -> None:
-    for name in ("seconds", "programme"):
-        value = getattr(options, name)
+    for name, value in (("seconds", options.seconds), ("programme", options.programme)):
         if not 0.0 < value < math.inf:
             raise UsageError("no number of seconds", where=f"--{name}", expected="above 0", got=f"{value:g}")
     if not 0 <= options.laps <= len(SHARES):
