@@ -13,7 +13,7 @@ from figures_page import ROOT
 from world_validation.driving import Field
 
 from trailbrake.cars.car_library import car_names, load_car
-from trailbrake.cars.envelope import compute_envelope
+from trailbrake.cars.ggv_envelope import compute_envelope
 from trailbrake.cars.params import CarParams
 from trailbrake.units import KMH, G
 from trailbrake.world.row_layout import ControlRow, StateRow

@@ -8,7 +8,7 @@ import numpy as np
 
 from trailbrake.cars.axle_forces import load_parameters, wheel_loads
 from trailbrake.cars.car_library import load_car
-from trailbrake.cars.envelope import compute_envelope
+from trailbrake.cars.ggv_envelope import compute_envelope
 from trailbrake.cars.params import CarParams
 from trailbrake.world.row_layout import StateRow
 from world_validation.case import Array, Case, Check, Curve, Plot, below, rms

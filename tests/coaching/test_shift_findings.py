@@ -5,7 +5,7 @@ import pytest
 from helpers.coached_laps import make_corners, make_laps, make_place
 from msgspec.structs import replace as replace_fields
 
-from trailbrake.coaching.lap_patterns import gain_time
+from trailbrake.coaching.habits import gain_time
 from trailbrake.coaching.shift_findings import (
     compare_gears,
     find_gain,

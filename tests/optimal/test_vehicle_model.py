@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from trailbrake.cars.car_library import car_names, load_car
-from trailbrake.cars.envelope import full_throttle_force
+from trailbrake.cars.ggv_envelope import full_throttle_force
 from trailbrake.cars.tyre import combined_slip_force
 from trailbrake.errors import UsageError
 from trailbrake.optimal.vehicle_model import CubicCurve, import_casadi, magic_formula_tyre, vehicle_from_car

@@ -9,7 +9,7 @@ from trailbrake.planning.course import GRIP_MARGIN, Course, path_shapes
 from trailbrake.planning.passing_paths import build_paths, find_arrival
 from trailbrake.planning.path_room import make_inside_room
 from trailbrake.planning.race_lattice import PASS, POINTS, STRIDE, RaceRoad
-from trailbrake.planning.rival_tracking import STEP, RivalColumn, find_follow_gap
+from trailbrake.planning.rival_prediction import STEP, RivalColumn, find_follow_gap
 from trailbrake.tracks.track_library import load_track
 
 LENGTH = 4.6

@@ -9,7 +9,7 @@ from helpers.stadiums import build_stadium
 
 from trailbrake.cars.axle_forces import planning_car, wheel_loads
 from trailbrake.cars.car_library import load_car
-from trailbrake.cars.envelope import SHARES, compute_envelope
+from trailbrake.cars.ggv_envelope import SHARES, compute_envelope
 from trailbrake.cars.tyre import combined_slip_force
 from trailbrake.planning.course import Course, path_shapes
 from trailbrake.planning.grip_use import AxleSlips, find_needed_grip, measure_grip_use

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from trailbrake.cars.car_library import car_names, load_car
-from trailbrake.cars.envelope import SHARES, compute_envelope
+from trailbrake.cars.ggv_envelope import SHARES, compute_envelope
 from trailbrake.planning.handling import (
     PEDAL_USES,
     TIME_STEP,

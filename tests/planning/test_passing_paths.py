@@ -26,7 +26,7 @@ from trailbrake.planning.race_lattice import (
     RaceRoad,
     RaceStart,
 )
-from trailbrake.planning.rival_tracking import STEP, RivalColumn
+from trailbrake.planning.rival_prediction import STEP, RivalColumn
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track_library import load_track
 

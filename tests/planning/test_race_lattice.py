@@ -25,7 +25,7 @@ from trailbrake.planning.race_lattice import (
     make_buffers,
     plan_race_path,
 )
-from trailbrake.planning.rival_tracking import STEP, STEPS, RivalColumn
+from trailbrake.planning.rival_prediction import STEP, STEPS, RivalColumn
 from trailbrake.tracks.track_library import load_track
 
 ROW, SPEED = 200, 30.0

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from trailbrake.cars.envelope import Envelope
+from trailbrake.cars.ggv_envelope import Envelope
 from trailbrake.planning.speed_profile import (
     COMPRESSION_EXPONENT,
     ProfileSettings,

@@ -12,7 +12,7 @@ from trailbrake.cars.section import Section, non_negative_value
 
 
 class Uncertainty(Section, frozen=True):
-    """Standard deviations of a learned car: of its figures (`cars.envelope`) and of single numbers."""
+    """Standard deviations of a learned car: of its figures (`cars.ggv_envelope`) and of single numbers."""
 
     lateral_grip: Annotated[float, non_negative_value("1, of the largest lateral acceleration, as a share of it")]
     braking: Annotated[float, non_negative_value("1, of the largest deceleration, as a share of it")]

@@ -21,8 +21,8 @@ from trailbrake.coaching.corner_findings import (
     find_uneven_corners,
 )
 from trailbrake.coaching.ghost_laps import drive_at_pace
+from trailbrake.coaching.habits import find_fading, find_gentle_braking, find_lifts, find_uneven_laps
 from trailbrake.coaching.lap_choice import ChosenLaps, choose_laps, describe_doubts
-from trailbrake.coaching.lap_patterns import find_fading, find_gentle_braking, find_lifts, find_uneven_laps
 from trailbrake.coaching.learned_place import LearnedPlace, learn_place
 from trailbrake.coaching.limit_lap import LimitLap, find_limit_lap
 from trailbrake.coaching.options import CoachOptions

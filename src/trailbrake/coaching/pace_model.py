@@ -16,7 +16,7 @@ from trailbrake.analysis.corners import Corner
 from trailbrake.analysis.lap_location import CommonLine, LocatedLap
 from trailbrake.analysis.reference_line import locate_points
 from trailbrake.arrays import Array
-from trailbrake.cars.envelope import Envelope
+from trailbrake.cars.ggv_envelope import Envelope
 from trailbrake.cars.learned import Uncertainty
 from trailbrake.planning.course import GRIP_MARGIN, Course
 from trailbrake.tracks.road import RoadColumn

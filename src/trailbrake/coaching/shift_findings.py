@@ -10,7 +10,7 @@ from trailbrake.analysis.lap_location import LocatedLap
 from trailbrake.arrays import Array
 from trailbrake.cars.params import CarParams
 from trailbrake.coaching.corner_findings import Habit
-from trailbrake.coaching.lap_patterns import FULL, find_full_throttle, gain_time, make_pattern, split_zones
+from trailbrake.coaching.habits import FULL, find_full_throttle, gain_time, make_pattern, split_zones
 from trailbrake.control.vehicle.drivetrain import HYSTERESIS, upshift_speeds
 from trailbrake.units import KMH
 

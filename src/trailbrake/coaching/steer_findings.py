@@ -14,7 +14,7 @@ from trailbrake.analysis.corners import Corner
 from trailbrake.analysis.lap_location import LocatedLap
 from trailbrake.arrays import Array
 from trailbrake.coaching.corner_findings import Habit
-from trailbrake.coaching.lap_patterns import PATTERNS, make_pattern, split_zones
+from trailbrake.coaching.habits import PATTERNS, make_pattern, split_zones
 from trailbrake.coaching.outliers import student_tail
 
 STEP = 0.02  # s between samples of the steer

@@ -15,7 +15,7 @@ margin or of faults changes it at their place from lap to lap (`adaptive_plan.py
 import math
 from copy import copy
 
-from trailbrake.cars.envelope import running_resistance
+from trailbrake.cars.ggv_envelope import running_resistance
 from trailbrake.control.vehicle.drivetrain import DrivetrainInverse, GearRequester, LaunchClutch, upshift_speeds
 from trailbrake.control.vehicle.slip_limit import HeldPedal, slip_limited_share, turn_in_share
 from trailbrake.drivers.parts.adaptive_plan import AdaptivePlan, Deviation

@@ -1,7 +1,7 @@
 """Races among others: holds the line as `line_track` does, leaves it to pass, and follows where it cannot.
 
 Alone it is `line_track` to the bit. With others within reach a path across the road and its speeds are planned every
-PLAN_PERIOD (`planning/race_lattice.py`) against where they may be (`planning/rival_tracking.py`), from the same
+PLAN_PERIOD (`planning/race_lattice.py`) against where they may be (`planning/rival_prediction.py`), from the same
 envelope and learned grip; a plan acts PLAN_DELAY ticks after the sample that it was made from. Laps teach nothing
 meanwhile.
 """
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trailbrake.cars.envelope import Envelope
+from trailbrake.cars.ggv_envelope import Envelope
 from trailbrake.control.vehicle.line_tracking import PlanColumn, TrackingPlan
 from trailbrake.control.vehicle.recovery import STUCK_SPEED
 from trailbrake.drivers import line_track
@@ -39,7 +39,7 @@ from trailbrake.planning.race_lattice import (
     plan_race_path,
     write_path,
 )
-from trailbrake.planning.rival_tracking import STEPS, RivalColumn, RivalTracker, hold_behind
+from trailbrake.planning.rival_prediction import STEPS, RivalColumn, RivalTracker, hold_behind
 from trailbrake.state import CarState, Controls
 from trailbrake.tracks.frenet import RoadTable
 

@@ -67,7 +67,7 @@ def compile_grip_use(car: CarParams) -> None:
     import numpy as np
 
     from trailbrake.cars.axle_forces import planning_car
-    from trailbrake.cars.envelope import Envelope
+    from trailbrake.cars.ggv_envelope import Envelope
     from trailbrake.planning.grip_use import AxleSlips, measure_grip_use
     from trailbrake.planning.speed_profile import PathShape
 

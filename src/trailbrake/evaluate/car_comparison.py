@@ -11,7 +11,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from trailbrake.cars.envelope import DRIVE_SPEEDS, CarFigures, compute_figures
+from trailbrake.cars.ggv_envelope import DRIVE_SPEEDS, CarFigures, compute_figures
 from trailbrake.cars.params import CarParams
 from trailbrake.json_types import JsonObject
 from trailbrake.units import NORMAL_95, G

@@ -10,7 +10,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from trailbrake.arrays import Array
-from trailbrake.cars.envelope import GRIP_SPEED, compute_envelope, compute_figures
+from trailbrake.cars.ggv_envelope import GRIP_SPEED, compute_envelope, compute_figures
 from trailbrake.cars.params import CarParams, Tyre
 from trailbrake.cars.section import Section
 from trailbrake.cars.tyre_fit import magic_formula_curve

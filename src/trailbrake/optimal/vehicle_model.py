@@ -12,7 +12,7 @@ import numpy as np
 
 from trailbrake.arrays import Array
 from trailbrake.cars.axle_forces import LoadParameters, load_parameters
-from trailbrake.cars.envelope import full_throttle_force
+from trailbrake.cars.ggv_envelope import full_throttle_force
 from trailbrake.cars.params import CarParams, Differential, Tyre
 from trailbrake.cars.tyre import MIN_LOAD_FACTOR
 from trailbrake.cars.tyre_params import TyreLaw

@@ -32,7 +32,7 @@ from trailbrake.planning.race_lattice import (
     RaceRoad,
     RaceStart,
 )
-from trailbrake.planning.rival_tracking import RivalColumn, find_follow_gap
+from trailbrake.planning.rival_prediction import RivalColumn, find_follow_gap
 from trailbrake.tracks.road import Road
 
 LONG_STEPS = 211  # rows of the prediction: the way to the place, and the pass

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.arrays import Array
-from trailbrake.cars.envelope import Envelope, compute_envelope
+from trailbrake.cars.ggv_envelope import Envelope, compute_envelope
 from trailbrake.cars.params import CarParams
 from trailbrake.errors import UsageError
 from trailbrake.planning.handling import Handling, compute_handling

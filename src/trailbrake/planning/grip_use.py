@@ -14,7 +14,7 @@ import numpy as np
 
 from trailbrake.arrays import Array
 from trailbrake.cars.axle_forces import PlanningCar, wheel_loads
-from trailbrake.cars.envelope import Envelope
+from trailbrake.cars.ggv_envelope import Envelope
 from trailbrake.cars.tyre import combined_slip_force, value_at_load
 from trailbrake.cars.tyre_params import TyreLaw
 from trailbrake.kernels import internal_jit, jit

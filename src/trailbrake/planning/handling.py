@@ -14,7 +14,7 @@ import numpy as np
 
 from trailbrake.arrays import Array
 from trailbrake.cars.axle_forces import PlanningCar, planning_car, required_slip_angle, wheel_loads
-from trailbrake.cars.envelope import Envelope, running_resistance
+from trailbrake.cars.ggv_envelope import Envelope, running_resistance
 from trailbrake.cars.params import CarParams
 from trailbrake.kernels import internal_jit, jit
 from trailbrake.planning.speed_profile import PathShape, interpolate_speed, interpolate_speed_share, lateral_demand

@@ -35,7 +35,7 @@ from trailbrake.planning.race_lattice import (
     shape_at,
     wrap_row,
 )
-from trailbrake.planning.rival_tracking import STEP, RivalColumn
+from trailbrake.planning.rival_prediction import STEP, RivalColumn
 from trailbrake.planning.speed_profile import interpolate_speed, lateral_demand
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn

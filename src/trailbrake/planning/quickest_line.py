@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trailbrake.arrays import Array
-from trailbrake.cars.envelope import Envelope
+from trailbrake.cars.ggv_envelope import Envelope
 from trailbrake.kernels import jit
 from trailbrake.planning.minimum_curvature import (
     Centreline,

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from trailbrake.arrays import Array
-from trailbrake.cars.envelope import Envelope
+from trailbrake.cars.ggv_envelope import Envelope
 from trailbrake.kernels import internal_jit, jit
-from trailbrake.planning.rival_tracking import HORIZON, STEP, STEPS, RivalColumn, find_follow_gap, is_standing
+from trailbrake.planning.rival_prediction import HORIZON, STEP, STEPS, RivalColumn, find_follow_gap, is_standing
 from trailbrake.planning.speed_profile import (
     PathShape,
     interpolate_speed,

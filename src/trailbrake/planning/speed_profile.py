@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trailbrake.arrays import Array
-from trailbrake.cars.envelope import Envelope
+from trailbrake.cars.ggv_envelope import Envelope
 from trailbrake.kernels import internal_jit, jit
 from trailbrake.units import G
 

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.cars.envelope import compute_figures
+from trailbrake.cars.ggv_envelope import compute_figures
 from trailbrake.cars.learned import Uncertainty
 from trailbrake.learning.identification.braking import split_brakes
 from trailbrake.learning.identification.figure_uncertainty import (

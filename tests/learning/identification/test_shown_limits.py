@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.cars.envelope import compute_figures
+from trailbrake.cars.ggv_envelope import compute_figures
 from trailbrake.errors import DataError
 from trailbrake.learning.identification.class_priors import CLASSES, make_prior_car
 from trailbrake.learning.identification.drive_table import make_table

@@ -13,7 +13,7 @@ import numpy as np
 
 from trailbrake.arrays import Array
 from trailbrake.cars.axle_forces import planning_car
-from trailbrake.cars.envelope import running_resistance
+from trailbrake.cars.ggv_envelope import running_resistance
 from trailbrake.control.vehicle.grip_estimate import MOST_GRIP, GripEstimate
 from trailbrake.control.vehicle.line_tracking import DEFAULT_GAINS, TrackingGain
 from trailbrake.errors import DataError

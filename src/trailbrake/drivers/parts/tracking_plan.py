@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trailbrake.arrays import Array
-from trailbrake.cars.envelope import Envelope, running_resistance
+from trailbrake.cars.ggv_envelope import Envelope, running_resistance
 from trailbrake.control.vehicle.line_tracking import SPEED_BELOW, PlanColumn, TrackingPlan
 from trailbrake.kernels import internal_jit, jit
 from trailbrake.planning.course import Course, path_shapes

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.cars.envelope import Envelope, running_resistance
+from trailbrake.cars.ggv_envelope import Envelope, running_resistance
 from trailbrake.drivers import lane_switch
 from trailbrake.drivers.lane_switch import Seen
 from trailbrake.drivers.parts.tracking_plan import fill_rows

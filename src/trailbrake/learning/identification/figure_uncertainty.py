@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from trailbrake.arrays import Array
-from trailbrake.cars.envelope import compute_figures
+from trailbrake.cars.ggv_envelope import compute_figures
 from trailbrake.cars.learned import Uncertainty
 from trailbrake.cars.params import CarParams
 from trailbrake.learning.identification.braking import split_brakes

@@ -14,7 +14,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from trailbrake.arrays import Array
-from trailbrake.cars.envelope import DOWNFORCE_SPEED, compute_envelope, full_throttle_force, running_resistance
+from trailbrake.cars.ggv_envelope import DOWNFORCE_SPEED, compute_envelope, full_throttle_force, running_resistance
 from trailbrake.cars.params import CarParams
 from trailbrake.errors import DataError
 from trailbrake.learning.identification.braking import split_brakes

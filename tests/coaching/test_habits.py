@@ -6,7 +6,7 @@ import pytest
 from helpers.coached_laps import make_corners, make_laps, make_model, make_place
 
 from trailbrake.analysis.comparison import measure_zones
-from trailbrake.coaching.lap_patterns import (
+from trailbrake.coaching.habits import (
     find_fading,
     find_gentle_braking,
     find_lifts,

@@ -8,7 +8,7 @@ import pytest
 
 from trailbrake.cars.axle_forces import load_parameters, wheel_loads
 from trailbrake.cars.car_library import car_names, load_car
-from trailbrake.cars.envelope import (
+from trailbrake.cars.ggv_envelope import (
     REAR_GRIP_SHARE,
     SHARES,
     STEER_SHARE,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers.roads import circle
 
-from trailbrake.planning.rival_tracking import (
+from trailbrake.planning.rival_prediction import (
     LOST_TIME,
     START_TIME,
     STEP,
