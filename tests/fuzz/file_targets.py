@@ -350,14 +350,13 @@ def read_results(path: Path) -> None:
 
 
 def read_training_picture(data: bytes) -> None:
-    from trailbrake.train import clone, dataset
+    from trailbrake.transport import image_codec
     from trailbrake.transport.capture import picture_scaling
 
-    dataset._decode_picture(data)
-    for decode in (clone._decode_picture, picture_scaling.decode_jpeg):
-        # Both read only what we wrote ourselves; their caller catches what a damaged recording raises.
-        with contextlib.suppress(OSError, ValueError, SyntaxError):
-            decode(data)
+    image_codec.decode_pixels(data)
+    # It reads only what we wrote ourselves; its caller catches what a damaged recording raises.
+    with contextlib.suppress(OSError, ValueError, SyntaxError):
+        picture_scaling.decode_jpeg(data)
 
 
 def read_policy_arrays(data: bytes) -> None:
