@@ -276,8 +276,7 @@ class Coached:
         self.time += 0.1
         x, y, z, yaw = self.road.points([s], 0.0)[0]
         state = CarState(time=self.time, x=x, y=y, z=z, yaw=yaw, speed=speed, lap=1, lap_time=s / speed, others=others)
-        self.tap.tick(state, Controls())
-        self.tap.update()
+        self.tap.tick(state, Controls())  # the server's thread alone updates
         self.browser.wait(f"value('state', 'time') === {self.time} && value('pace', 'lap_distance') > {s - 1.0}")
 
     def text(self, name):
