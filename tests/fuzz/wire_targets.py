@@ -151,7 +151,7 @@ def run_forza_packet(data: bytes) -> None:
 
 def run_pad(data: bytes) -> None:
     report = pad_report.decode_report(data)
-    controls_row(forza_convert.controls_from_wire(report, forza_convert.stick_from_wire(report)))
+    controls_row(forza_convert.controls_from_wire(report, forza_convert.stick_from_wire(report, 0.1)))
 
 
 def run_beamng_state(data: bytes) -> None:

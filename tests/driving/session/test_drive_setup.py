@@ -31,8 +31,8 @@ def test_a_driver_by_the_stick_gets_a_stick_unless_the_user_says_otherwise():
 
 
 def test_host_options_are_converted():
-    serve = embedded_options(find("forza"), ("rate=120", "clock=5"), None)
-    assert (serve.rate, serve.clock) == (120.0, 5)
+    serve = embedded_options(find("forza"), ("rate=120", "ndl-wrap=true"), None)
+    assert (serve.rate, serve.ndl_wrap) == (120.0, True)
 
 
 @pytest.mark.parametrize(

@@ -376,3 +376,20 @@ def test_a_remote_player_s_car_is_refused_and_the_player_s_is_not(tmp_path):
     let_go()
     with pytest.raises(UsageError, match="expected --cars 2 or more"):
         spec.ServeOptions(refuse="remote")
+
+
+def test_an_old_patch_reads_the_first_version_of_sim_state_alone(tmp_path):
+    served = serve_circle(tmp_path, old_patch=True)
+    new, old = file_of(served, spec.SIM_STATE_V1, 8), file_of(served, spec.SIM_STATE_V0, 4)
+    new[:8] = struct.pack("<4Bf", 1, 0, 0, 0, 10.0)
+    served.tick(20)
+    assert not served.host.paused
+    assert served.host.time_scale == 1.0
+    old[3] = 7
+    served.tick(20)
+    assert served.host.wall_period == pytest.approx(1 / 333 + 0.007)
+    old[0] = 1
+    served.tick()
+    assert served.host.paused
+    served.host.close()
+    let_go()

@@ -43,6 +43,12 @@ def test_a_state_byte_for_byte(case):
     assert encode_state(codec.StateMessage(*values[:61], custom=tuple(values[61:]))) == data
 
 
+def test_stale_banks_are_a_and_c_but_for_the_wheel_speed():
+    new, old = (encode_state(codec.StateMessage(*v)) for v in (map(float, range(61)), [-1.0] * 61))
+    stale = codec.decode_state(codec.hold_slow_banks(new, old))
+    assert {k for k in range(61) if stale[k] == -1.0} == {*range(1, 11), *range(25, 36)}
+
+
 @pytest.mark.parametrize("case", ["command_torque", "command_pedals"])
 def test_a_command_byte_for_byte(case):
     data, values = golden(case)

@@ -47,6 +47,20 @@ def test_all_vehicles_wait_for_all(session):
     assert [c.throttle for c in session.plant.inputs[2]] == [0.5, 0.25]
 
 
+def test_slow_banks_change_once_per_graphics_frame(session):
+    session.serve(simulink_time=0.0005, gfx_banks="slow", frame_rate=500.0)
+    controller = PlainController(session)
+    seen = []
+    for k in range(12):
+        seen.append(controller.message())
+        controller.send(k + 1.0, 0.05 * (k + 1))
+    inputs = [m[2] for m in seen]  # throttle_input: in bank A, follows what was sent
+    assert len(set(inputs[4:8])) <= 2
+    assert len(set(inputs)) <= 4
+    assert len({m[14] for m in seen[2:]}) == 10, "the speed is new each time"
+    controller.close()
+
+
 def test_latched_inputs_wait_for_the_frame_and_torques_do_not(session):
     session.serve(simulink_time=0.0005, input_latch="frame", frame_rate=100.0)
     controller = PlainController(session)

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import struct
 
 import pytest
 from helpers.beamng.contracts import THROTTLE
@@ -103,6 +104,16 @@ def test_channels():
         take.append(latched.throttle)
     assert take == pytest.approx([0.35, 0.35, 0.9])
     assert layout.decode_command(layout.encode_controls(Controls(throttle=0.7), 1.0, ())) == (1.0, 0.7, 1.0, 0.0, 0.0)
+
+
+def test_slow_groups_keep_the_frame_s_values():
+    text = TOP + "signalTo,Driver,throttle,\nsignalTo,Kinematics,vehicleYaw,\nsignalFrom,Driver,brake,value\n"
+    new, old = struct.pack("<3d", 5.0, 1.0, 2.0), struct.pack("<3d", 4.0, 9.0, 9.0)
+    assert struct.unpack("<3d", SignalListFormat(parse_contract(text, "c")).hold_slow_banks(new, old)) == (
+        5.0,
+        9.0,
+        2.0,
+    )
 
 
 def test_an_unknown_signal_is_carried_without_being_read():

@@ -1,5 +1,6 @@
 """The converters: the maps of the axes, each sign, the real recording's relations, and round trips."""
 
+import ctypes
 import math
 
 import numpy as np
@@ -197,8 +198,10 @@ def test_nothing_that_is_not_known_reaches_the_wire_as_nan():
 
 
 @given(st.floats(-5.0, 5.0))
-def test_the_driving_line_stops_at_the_edge(share):
-    assert convert.line_to_wire(share) == max(-127, min(127, round(127 * share)))
+def test_the_driving_line_stops_at_the_edge_or_wraps(share):
+    value = round(127 * share)
+    assert convert.line_to_wire(share, False) == max(-127, min(127, value))
+    assert convert.line_to_wire(share, True) == ctypes.c_int8(value).value
 
 
 # ---- The pad ----
@@ -222,6 +225,13 @@ def test_controls_come_back_from_the_pad(steer, throttle, brake, handbrake):
 
 def test_nan_is_hands_off():
     assert convert.controls_to_wire(Controls(steer=math.nan, throttle=1.0)) == NEUTRAL
+
+
+def test_a_dead_zone_swallows_the_middle_and_keeps_the_ends():
+    at = lambda x: convert.stick_from_wire(PadReport(left_x=round(x * 32767)), 0.24)  # noqa: E731
+    assert at(0.2) == 0.0
+    assert at(1.0) == -1.0
+    assert at(0.62) == pytest.approx(-0.5, abs=1e-3)
 
 
 @pytest.mark.parametrize(

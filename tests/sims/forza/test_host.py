@@ -320,8 +320,9 @@ def test_a_rewind_over_the_line_takes_the_lap_back(serve, circling):
 
 
 @pytest.mark.parametrize("share", [-1.5, -1.0, -0.4, 0.0, 0.4, 1.0, 1.5])
-def test_the_driving_line_is_positive_left_of_the_centre(serve, circling, share):
-    served = serve(circling)
+@pytest.mark.parametrize("wrap", [False, True])
+def test_the_driving_line_is_positive_left_of_the_centre(serve, circling, share, wrap):
+    served = serve(circling, ndl_wrap=wrap)
     road = circling.track.road
     row = road.table[500]
     left, right = row[RoadColumn.WIDTH_LEFT], row[RoadColumn.WIDTH_RIGHT]
@@ -330,7 +331,10 @@ def test_the_driving_line_is_positive_left_of_the_centre(serve, circling, share)
                       row[RoadColumn.Y] + offset * math.cos(row[RoadColumn.YAW]), row[RoadColumn.YAW])  # fmt: skip
     ndl = served.packets()[-1].dash.norm_driving_line
     wanted = round(127 * share)
-    assert ndl == pytest.approx(max(-127, min(127, wanted)), abs=1)
+    if wrap:
+        assert ndl == pytest.approx((wanted + 128) % 256 - 128, abs=1)
+    else:
+        assert ndl == pytest.approx(max(-127, min(127, wanted)), abs=1)
 
 
 def test_off_is_as_in_free_roam(serve, circling):
@@ -371,7 +375,7 @@ def test_a_second_host_on_the_pad_s_port_is_refused(serve):
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"send": "nowhere"}, "--send"), ({"loss": 1.5}, "--loss")],
+    [({"send": "nowhere"}, "--send"), ({"loss": 1.5}, "--loss"), ({"dead_zone": 1.0}, "--dead-zone")],
 )
 def test_wrong_options_are_one_line(options, message, circling):
     with pytest.raises(UsageError, match=message):

@@ -6,9 +6,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from trailbrake.errors import DataError
 from trailbrake.evaluate.suite import SUITE_PREFIX
-from trailbrake.user_files import decode_user_text, parse_toml
+from trailbrake.user_files import convert_values, decode_user_text, parse_toml
 
 _FOLDER = Path(__file__).with_name("suites")
 _Positive = Annotated[float, msgspec.Meta(gt=0.0)]
@@ -118,10 +117,7 @@ def load_overtaking_suite(name: str) -> OvertakingSuite:
 
 def parse_overtaking_suite(text: str, where: str) -> OvertakingSuite:
     """Return the suite in a TOML text; DataError, naming `where`, where it is none."""
-    try:
-        return msgspec.convert(parse_toml(text, where), OvertakingSuite)
-    except msgspec.ValidationError as error:
-        raise DataError(f"not a suite of overtaking: {error}", where=where) from None
+    return convert_values(parse_toml(text, where), OvertakingSuite, "not a suite of overtaking", where)
 
 
 def draw_scenes(suite: OvertakingSuite, kind: SceneClass, seed: int, count: int = 0) -> list[OvertakingScene]:

@@ -62,7 +62,7 @@ class Host:
         self._bounds: TrackBounds | None = None  # where a teleport may go; made at the first
         self._traffic: Sequence[TrafficDriver] = ()
         self._pages = HostPages(doors)
-        self._shared = SharedPages(self._pages)
+        self._shared = SharedPages(self._pages, old_patch=options.old_patch)
         self._classic = ClassicPages(self._pages) if options.classic else None
         self._root, self._refuse = options.ac_root, options.refuse
         self.traffic_driver = options.driver if options.cars > 1 and not options.park else ""

@@ -87,6 +87,7 @@ class ServeOptions:
         ac_root: a folder in place of the game's, which gets the files of track and car.
         refuse: hand over no car, as the game with Custom AI off (disabled), without the track's permission (track), or
             online (remote).
+        old_patch: read SimState.v0 alone, as Custom Shaders Patch before 0.2.8.
     """
 
     cars: int = 1
@@ -95,6 +96,7 @@ class ServeOptions:
     classic: bool = True
     ac_root: Path | None = None
     refuse: Literal["nothing", "disabled", "track", "remote"] = "nothing"
+    old_patch: bool = False
 
     def __post_init__(self) -> None:
         if self.refuse == "remote" and self.cars < 2:

@@ -170,6 +170,10 @@ _INPUTS_END = StateMessage._fields.index("steering_input") + 1
 _INPUTS, _REST = Struct(f"<{_INPUTS_END}d"), Struct(f"<{len(StateMessage._fields) - 1 - _INPUTS_END}d")
 # Byte offsets at which the update rate changes: slow, fast, slow, fast. Bank A without the id and bank C without
 # `wheelspeed` are slow: the game computes them once per graphics frame.
+_BANK_STARTS = [
+    DOUBLE * StateMessage._fields.index(name) for name in ("throttle", "posX", "ignitionLevel", "wheelspeed")
+]
+
 # `_new` builds a named tuple from its fields in order without the keyword machinery of its constructor.
 _new = tuple.__new__
 
@@ -239,6 +243,12 @@ def finish_state(
     inputs = _INPUTS.pack(message_id, applied_throttle, throttle, applied_brake, brake, clutch, clutch_in, parking,
                           parking_in, wheel, steering)  # fmt: skip
     return inputs + rest + _encode_custom(custom)
+
+
+def hold_slow_banks(data: bytes, frame_data: bytes) -> bytes:
+    """Return the state message `data` with the slow banks of `frame_data`, the message at the last graphics frame."""
+    a, b, c, d = _BANK_STARTS
+    return data[:a] + frame_data[a:b] + data[b:c] + frame_data[c:d] + data[d:]
 
 
 def decode_command(data: bytes) -> CommandMessage:

@@ -20,9 +20,10 @@ import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from struct import Struct
+from typing import Any, NamedTuple, TextIO
 
-from trailbrake.errors import DataError, WireError, raised_at
+from trailbrake.errors import DataError, UsageError, WireError, raised_at
 from trailbrake.histogram import DurationHistogram
 from trailbrake.roles import RoadPlant
 from trailbrake.sims.beamng.codec import CUSTOM_COUNT, NO_CUSTOM, Doubles
@@ -112,6 +113,58 @@ class Electrics(NamedTuple):
         return self.ignition >= STARTED
 
 
+_KINDS = ("send", "receive", "physics")
+
+
+class DebugLog:
+    """Writes PATH_send.csv, PATH_receive.csv and PATH_physics.csv.
+
+    Args:
+        path: folder and common beginning of the three names.
+        sent: number of doubles of a sent message.
+        received: number of doubles of a received message.
+
+    Attributes:
+        time: s of simulator time of the present physics step; the host sets it.
+
+    Raises:
+        UsageError: a file cannot be opened.
+    """
+
+    def __init__(self, path: Path, sent: int, received: int) -> None:
+        self.time = 0.0
+        self._files: list[TextIO] = []
+        try:
+            for kind in _KINDS:
+                self._files.append(path.with_name(f"{path.name}_{kind}.csv").open("w", encoding="ascii", newline="\n"))
+        except OSError as error:
+            self.close()
+            raise UsageError(f"cannot write: {error.strerror}", where=f"--debug-file {path}") from error
+        for file, count in zip(self._files, (sent, received, 0), strict=True):
+            file.write(",".join(["time", *map(str, range(1, count + 1))]) + "\n")
+        self._sent, self._received = Struct(f"<{sent}d"), Struct(f"<{received}d")
+
+    def write_sent(self, data: bytes) -> None:
+        """Log a sent message."""
+        self._write_row(0, self._sent.unpack(data))
+
+    def write_received(self, data: bytes) -> None:
+        """Log a received message, accepted or not."""
+        self._write_row(1, self._received.unpack(data))
+
+    def write_step(self) -> None:
+        """Log a physics step."""
+        self._write_row(2, ())
+
+    def _write_row(self, kind: int, values: tuple[float, ...]) -> None:
+        self._files[kind].write(",".join(map(repr, (self.time, *values))) + "\n")
+
+    def close(self) -> None:
+        """Close the files."""
+        for file in self._files:
+            file.close()
+
+
 _MAX_DATAGRAMS = 256  # per call, more than the system keeps; so that a flooded port does not hold a tick
 
 
@@ -196,6 +249,7 @@ class CouplingSettings(NamedTuple):
         timeout: s after which an answer counts as lost; 0 = never.
         faults: simulated network faults for the messages (to, from) the controller; None = none.
         custom: computes the custom values; None = zeros.
+        debug: log of all messages; None = no log.
         electrics: what the messages report of ignition and lights.
     """
 
@@ -203,6 +257,7 @@ class CouplingSettings(NamedTuple):
     timeout: float
     faults: tuple[FaultyQueue, FaultyQueue] | None = None
     custom: CustomValues | None = None
+    debug: DebugLog | None = None
     electrics: Electrics = Electrics()
 
 
@@ -233,22 +288,26 @@ class VehicleCoupling:
         self.statistics = CouplingStatistics()
         self.blocked = self.command_changed = False
         self._plant, self._index = plant, index
-        self._format, self._timeout, self._faults, self._custom, self._electrics = settings
+        self._format, self._timeout, self._faults, self._custom, self._debug, self._electrics = settings
         self._delivered: deque[bytes] = deque()  # datagrams that the faulty network has delivered
         self._plant_part: tuple[CarState, Any] | None = None  # state after the present step, and its encoded part
         self._action = DONE
         self._answered_without_wait = False  # whether the answer to the newest step was there at once
         self._blocked_since = self._wait_start = 0.0
         self._last_accepted = b""
+        self._frame_message = b""  # the message at the newest graphics frame
+        self._hold_slow_banks = False
         self._watches_senders = False  # it costs more than receiving alone
         self._notices = ClientNotices(f"beamng: vehicle {index + 1}")
 
-    def begin_step(self, now: float) -> None:
+    def begin_step(self, now: float, hold_slow_banks: bool) -> None:
         """Start the coupling of the physics step that the plant has just done.
 
         Args:
             now: s.
+            hold_slow_banks: whether the slow banks keep the values of the last graphics frame.
         """
+        self._hold_slow_banks = hold_slow_banks
         self.statistics.steps += 1
         self.blocked = False
         self._action = self.window.step()
@@ -294,6 +353,8 @@ class VehicleCoupling:
                     print_note(f"vehicle {self._index + 1}: dropped {error}")
                 statistics.wrong_size += 1
                 continue
+            if self._debug is not None:
+                self._debug.write_received(data)
             is_duplicate = data == self._last_accepted
             accepted, action = window.handle_reply(command[0], is_duplicate)
             statistics.copies += is_duplicate
@@ -347,6 +408,12 @@ class VehicleCoupling:
         state, partial = self._plant_part or self._encode_plant_part()
         custom = NO_CUSTOM if self._custom is None else self._custom.compute_values(state)
         data = message_format.finish_message(partial, self.window.last_id, self.latched, custom)
+        if self._hold_slow_banks and self._frame_message:
+            data = message_format.hold_slow_banks(data, self._frame_message)
+        else:
+            self._frame_message = data
+        if self._debug is not None:
+            self._debug.write_sent(data)
         if self._faults is not None:
             self._faults[0].push(data, now)
         elif self.controller_address is not None:

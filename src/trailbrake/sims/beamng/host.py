@@ -16,6 +16,7 @@ from trailbrake.sims.beamng import convert, spec
 from trailbrake.sims.beamng.coupling import (
     CouplingSettings,
     CustomValues,
+    DebugLog,
     Electrics,
     VehicleCoupling,
     load_custom_values,
@@ -53,7 +54,7 @@ class Host:
     def __init__(self, plant: RoadPlant, options: spec.ServeOptions | None = None, *, doors: Doors = None) -> None:
         self._plant, self._options, self._doors = plant, options or spec.ServeOptions(), doors
         self._timing, self._has_faults = self._options.timing, self._options.faulty
-        self._steps_latch = self._options.input_latch == "step"
+        self._slow_banks, self._steps_latch = self._options.gfx_banks == "slow", self._options.input_latch == "step"
         self._frames_per_step = PHYSICS_STEP * self._options.frame_rate  # graphics frames in a physics step
         self._format: MessageFormat = make_message_format(self._options)
         self._electrics = Electrics(
@@ -67,6 +68,7 @@ class Host:
         self._silence_check_at = 0.0
         self._steps = self._frame = self._ticks = 0
         self._now = 0.0  # of the newest tick
+        self._debug_logs: list[DebugLog] = []
 
     @staticmethod
     def answer_delay(options: spec.ServeOptions) -> float:
@@ -120,6 +122,7 @@ class Host:
             timeout=options.block_timeout,
             faults=_make_faults(options, index),
             custom=self._load_custom_values(),
+            debug=self._open_debug_log(index),
             electrics=self._electrics,
         )
         coupling = VehicleCoupling(self._plant, index, window, udp, settings)
@@ -131,6 +134,15 @@ class Host:
     def _load_custom_values(self) -> CustomValues | None:
         path = self._options.custom
         return None if path is None else load_custom_values(path, len(self._format.state_custom_names))
+
+    def _open_debug_log(self, index: int) -> DebugLog | None:
+        path = self._options.debug_file
+        if path is None:
+            return None
+        log = DebugLog(path if index == 0 else path.with_name(f"{path.name}{index}"),
+                       self._format.state_doubles, self._format.command_doubles)  # fmt: skip
+        self._debug_logs.append(log)
+        return log
 
     def tick(self, now: float) -> None:
         """Do one physics step, or continue one that waits; with `burst` N do N steps in every Nth tick."""
@@ -160,8 +172,12 @@ class Host:
         self._steps += 1
         frame = int(self._steps * self._frames_per_step + 1e-9)
         new_frame, self._frame = frame != self._frame, frame
+        for log in self._debug_logs:
+            log.time = self._steps * PHYSICS_STEP
+            log.write_step()
+        hold_slow_banks = self._slow_banks and not new_frame
         for index, coupling in enumerate(self._couplings):
-            coupling.begin_step(now)
+            coupling.begin_step(now, hold_slow_banks)
             if coupling.blocked:
                 self._blocked.append(coupling)
             if coupling.command_changed or new_frame:
@@ -255,6 +271,9 @@ class Host:
             coupling.udp.close()
             if self._doors is not None:
                 withdraw_port(self._doors, spec.simulator_rendezvous_name(index))
+        for log in self._debug_logs:
+            log.close()
+        self._debug_logs = []
 
     def _find_controllers(self) -> bool:
         """Look up the controllers' ports in the rendezvous folder; return whether all are known."""

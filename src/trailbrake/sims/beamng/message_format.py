@@ -29,6 +29,7 @@ class FixedFormat:
     # The functions of codec and converter themselves: a wrapper would add a call to each message.
     encode_plant_part = staticmethod(convert.state_to_wire)
     finish_message = staticmethod(convert.finish_message)
+    hold_slow_banks = staticmethod(codec.hold_slow_banks)
     decode_command = staticmethod(codec.decode_command)
     apply_command = staticmethod(convert.apply_command)
     decode_state = staticmethod(codec.decode_state_subset)

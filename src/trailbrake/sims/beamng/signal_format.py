@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from trailbrake.cars.params import CarParams
 from trailbrake.sims.beamng import convert, signals
 from trailbrake.sims.beamng.codec import (
+    DOUBLE,
     NO_CHANGE_COMMAND,
     NO_CUSTOM,
     STATE_SUBSET_FIELDS,
@@ -32,6 +33,7 @@ from trailbrake.sims.beamng.spec import FULL_BRAKE_TORQUE
 from trailbrake.state import CarState, Controls
 
 NAN = math.nan
+_SLOW_GROUPS = ("Driver", "Electrics", "Powertrain")  # the game computes them once per graphics frame
 _RATES = {"vehicleRollRate": ("roll_rate", -1.0), "vehiclePitchRate": ("pitch_rate", 1.0),
           "vehicleYawRate": ("yaw_rate", 1.0)}  # fmt: skip
 _AXLE_SHARE = {"FL": 1.3, "FR": 1.3, "RL": 0.7, "RR": 0.7}  # of the mean brake torque: rear wheels that lock turn a car
@@ -71,6 +73,7 @@ class SignalListFormat:
         self._state_codec = SignalCodec(len(contract.state_signals))
         self._command_codec = SignalCodec(len(contract.command_signals))
         self.state_doubles, self.command_doubles = 1 + len(contract.state_signals), 1 + len(contract.command_signals)
+        self._slow_doubles = {k + 1 for k, signal in enumerate(contract.state_signals) if signal.group in _SLOW_GROUPS}
         self._map_state()
         self._map_commands()
         self._outputs: dict[str, float] = {}  # host: newest output of each signal; `freeze` repeats it
@@ -170,6 +173,14 @@ class SignalListFormat:
             for source in self._sources
         ]
         return self._state_codec.encode(float(message_id), tuple(0.0 if value != value else value for value in values))
+
+    def hold_slow_banks(self, data: bytes, frame_data: bytes) -> bytes:
+        """Return `data` with the signals of driver, electrics and powertrain of `frame_data`."""
+        offsets = range(0, self._state_codec.size, DOUBLE)
+        return b"".join(
+            (frame_data if offset // DOUBLE in self._slow_doubles else data)[offset : offset + DOUBLE]
+            for offset in offsets
+        )
 
     def decode_command(self, data: bytes) -> Doubles:
         """Return (id, channels...)."""

@@ -125,12 +125,15 @@ class ServeOptions(FaultOptions):
         vehicles: coupled cars, each with its own controller and ports.
         burst: physics steps in a row between pauses, as the game does per frame.
         frame_rate: graphics frames per second of simulator time.
+        gfx_banks: banks A and C (throttle to steering, engine) change with every message (fast), or once per graphics
+            frame, as in the game (slow).
         input_latch: when pedals and steering act: from the next physics step, or the next graphics frame, as in the
             game.
         ignition: 0 off, 1 accessory, 2 on, 3 starting. Below 2 the engine gives no torque.
         lights: headlights in the messages.
         turn_signal: turn signal in the messages.
         custom: FILE.py with `custom(state, received)`, which returns the 50 custom values.
+        debug_file: start of the paths of three CSV logs: messages sent, received, physics steps.
         loss: share of datagrams that are lost, 0 to 1.
         duplicate: share that arrives twice, 0 to 1.
         reorder: share that later ones overtake, 0 to 1.
@@ -150,11 +153,13 @@ class ServeOptions(FaultOptions):
     vehicles: int = 1
     burst: int = 1
     frame_rate: float = 60.0
+    gfx_banks: Literal["fast", "slow"] = "fast"
     input_latch: Literal["step", "frame"] = "step"
     ignition: Literal[0, 1, 2, 3] = 2
     lights: Literal["off", "low", "high"] = "off"
     turn_signal: Literal["off", "left", "right", "hazard"] = "off"
     custom: Path | None = None
+    debug_file: Path | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -137,7 +137,7 @@ class RaceStatus(NamedTuple):
         ai_brake: brake of the reference minus brake of the player, -1..1.
         strips: whether each wheel is on a rumble strip.
         gear: the wire's gear.
-        stick: position of the stick, -1..1, positive left.
+        stick: position of the stick after the dead zone, -1..1, positive left.
         turbo_share: share of the turbocharger's pressure that has built up.
         track_ordinal: number of the track.
     """
@@ -331,13 +331,15 @@ def name_ordinal(name: str) -> int:
     return zlib.crc32(name.encode()) & 0x7FFF
 
 
-def line_to_wire(offset: float) -> int:
+def line_to_wire(offset: float, wrap: bool) -> int:
     """Return NormalizedDrivingLine (section 3.4) for an offset from the line.
 
     Args:
         offset: distance from the line over half the width of the road, positive left; 1 is the edge.
+        wrap: beyond the edge the value overflows as a signed byte, instead of stopping at its largest.
     """
-    return max(-LINE_MAX, min(LINE_MAX, round(LINE_MAX * _zero_if_nan(offset))))
+    value = round(LINE_MAX * _zero_if_nan(offset))
+    return (value + 128) % 256 - 128 if wrap else max(-LINE_MAX, min(LINE_MAX, value))
 
 
 # ---- Client to game ------------------------------------------------------------------------------------------
@@ -365,10 +367,11 @@ def controls_to_wire(controls: Controls, gear: int | None = None, speed: float =
     return pad_report.driving_report(-controls.steer, throttle, brake, PadButton.A if handbrake else 0)
 
 
-def stick_from_wire(report: PadReport) -> float:
-    """Return the left stick, -1..1, positive left as our steer."""
+def stick_from_wire(report: PadReport, dead_zone: float = 0.0) -> float:
+    """Return the left stick, -1..1, positive left as our steer, with the range beyond the dead zone scaled to 1."""
     x = max(-1.0, report.left_x / pad_report.AXIS_MAX)
-    return -x if x else 0.0
+    size = abs(x)
+    return 0.0 if size <= dead_zone else -math.copysign((size - dead_zone) / (1.0 - dead_zone), x)
 
 
 def controls_from_wire(report: PadReport, steer: float) -> Controls:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from trailbrake.cars.params import CarParams, Tyre
-from trailbrake.errors import SimulatorError, WireError
+from trailbrake.errors import SimulatorError, UsageError, WireError
 from trailbrake.planning.course import Course
 from trailbrake.roles import RoadPlant
 from trailbrake.sims.forza import codec, convert, spec
@@ -150,6 +150,8 @@ class Host:
     def __init__(self, plant: RoadPlant, options: spec.ServeOptions | None = None, *, doors: Doors = None) -> None:
         options = options or spec.ServeOptions()
         spec.host_period(options)
+        if not 0.0 <= options.dead_zone < 1.0:
+            raise UsageError("no dead zone", where="--dead-zone", expected="0 to below 1", got=f"{options.dead_zone:g}")
         self._plant, self._options, self._doors = plant, options, doors
         self._car = plant.cars[0]
         self._format = codec.ALIASES.get(options.format, options.format)
@@ -228,7 +230,7 @@ class Host:
         self._session_s += period
         if self._is_driving:
             state = self._state
-            stick = convert.stick_from_wire(self._report)
+            stick = convert.stick_from_wire(self._report, self._options.dead_zone)
             self._stick = stick
             controls = convert.controls_from_wire(self._report, self._steering.filter_stick(stick, state.speed, period))
             controls.throttle, controls.brake = self._direction.map_triggers(
@@ -349,7 +351,7 @@ class Host:
             last_lap=self._laps.last_lap_time,
             laps=self._laps.completed,
             position=1,
-            line=convert.line_to_wire(side.line),
+            line=convert.line_to_wire(side.line, options.ndl_wrap),
             ai_brake=side.ai_brake,
             strips=side.strips,
             gear=self._wire_gear(state),

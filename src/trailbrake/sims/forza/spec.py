@@ -49,9 +49,11 @@ class ServeOptions:
         rate: datagrams per second of simulator time, 20 to 240.
         pad_port: UDP port for the pad's reports of 12 bytes, from this machine.
         ndl: what NormalizedDrivingLine is measured from: the road's centre, the racing line, or nothing (0).
+        ndl_wrap: let it overflow beyond the edge as some builds do.
         preset: a title's behaviour: zero packets in a pause (fm7), also a clock in steps of 15.6 ms (fh5), or silence
             in a pause (fh6).
         steering: how the stick steers: less at speed, as in the games (pad), or in proportion to the lock (linear).
+        dead_zone: share of the stick's range that counts as centre.
         clock: ms at which the clock (TimestampMS) starts.
         loss: share of datagrams that are lost, 0 to 1.
         duplicate: share that arrives twice, 0 to 1.
@@ -65,8 +67,10 @@ class ServeOptions:
     rate: float = 60.0
     pad_port: int = PAD_PORT
     ndl: Literal["centre", "racing", "off"] = "centre"
+    ndl_wrap: bool = False
     preset: Literal["fm7", "fh5", "fh6"] = "fm7"
     steering: Literal["pad", "linear"] = "pad"
+    dead_zone: float = 0.0
     clock: int = 0
     loss: float = 0.0
     duplicate: float = 0.0

@@ -76,6 +76,7 @@ class SharedPages:
 
     Args:
         pages: of the host.
+        old_patch: read SimState.v0 alone, as patches before 0.2.8.
 
     Attributes:
         sim_state: what the clients request of the session.
@@ -84,8 +85,9 @@ class SharedPages:
         problems: why a page that is there cannot be read, by its name.
     """
 
-    def __init__(self, pages: HostPages) -> None:
+    def __init__(self, pages: HostPages, *, old_patch: bool = False) -> None:
         self._pages = pages
+        self._sizes = {name: size for name, size in _SIZES.items() if not (old_patch and name == spec.SIM_STATE_V1)}
         self._open: dict[str, SharedPage] = {}
         self._last_lines_data = b""
         self.sim_state = codec.SimState()
@@ -95,7 +97,7 @@ class SharedPages:
 
     def open_pages(self) -> None:
         """Open the pages that exist. Costs a few file calls: not for every step."""
-        for name, size in _SIZES.items():
+        for name, size in self._sizes.items():
             page = self._open.get(name)
             if page is not None and not page.is_current():
                 self._open.pop(name).close()
@@ -154,7 +156,7 @@ class SharedPages:
 
     def _read_page(self, name: str) -> bytes | None:
         page = self._open.get(name)
-        return None if page is None else page.read(_SIZES[name])
+        return None if page is None else page.read(self._sizes[name])
 
     def close(self) -> None:
         """Close the pages; they belong to the clients."""
