@@ -5,7 +5,6 @@ import pytest
 from msgspec.structs import replace
 
 from trailbrake.cars.car_library import car_names, load_car
-from trailbrake.cars.chassis import ScannerMount
 
 
 @pytest.mark.parametrize(("name", "share"), [("gt3", 0.54), ("hatchback", 0.58)])
@@ -28,13 +27,6 @@ def test_sprung_and_unsprung_make_the_whole(name):
     tensor = sum(m * (np.dot(r, r) * np.eye(3) - np.outer(r, r)) for m, *xyz in points for r in [np.array(xyz)])
     assert car.unsprung_inertia == pytest.approx(np.diag(tensor))
     assert car.sprung_mass + sum(p[0] for p in points) == pytest.approx(body.mass)
-
-
-def test_the_scanner_sits_at_the_front_axle_unless_the_file_says_where():
-    car = load_car("gt3")
-    assert car.scanner_mount == (car.body.cg_to_front, 0.0, 0.0)
-    assert replace(car, scanner=ScannerMount(x=0.2, y=-0.1, yaw=0.3)).scanner_mount == (0.2, -0.1, 0.3)
-    assert replace(car, scanner=ScannerMount(x=0.0)).scanner_mount == (0.0, 0.0, 0.0)
 
 
 def test_other_brakes_leave_the_links_at_their_angles():

@@ -1,3 +1,4 @@
+from msgspec.structs import replace
 import numpy as np
 import pytest
 
@@ -31,7 +32,7 @@ def test_rain_begins_after_its_lap_and_a_reset_ends_it():
 
 
 @pytest.mark.parametrize("values", [{"grip": 2.0}, {"grip": float("nan")}, {"grip_lap": 0}, {"rain_after": -1},
-                                    {"rain_seconds": -1.0}, {"fuel_rate": -0.1}, {"patch_begin": -1.0},
+                                    {"rain_seconds": -1.0}, {"fuel_rate": -0.1}, {"tyre_temperature": 400.0}, {"patch_begin": -1.0},
                                     {"patch_length": float("inf")}, {"patch_left": 0.0},
                                     {"patch_right": 2.0}])  # fmt: skip
 def test_conditions_out_of_range_are_refused(values):
@@ -80,3 +81,23 @@ def test_fuel_burns_faster_and_takes_its_mass_along():
     assert burnt[1] == pytest.approx(50.0 * burnt[0], rel=0.05)  # a lighter car turns its engine a little faster
     assert lighter == pytest.approx(burnt, rel=0.02)
     assert burnt[1] > 1.0
+
+
+def test_cold_tyres_hold_less_and_warm_up():
+    track, car = load_track("hartmoor"), load_car("gt3")
+    temperatures, speeds = [], []
+    for conditions in (WorldConditions(), WorldConditions(tyre_temperature=10.0)):
+        world = World(track, [car], conditions=conditions)
+        for _ in range(1000):
+            world.step([Controls(throttle=1.0, steer=0.02)])
+        temperatures.append(world.car_state(0).wheels[2].core_temperature)
+        speeds.append(world.car_state(0).speed)
+    assert 11.0 < temperatures[1] < 60.0 < temperatures[0]
+    assert speeds[1] < 0.99 * speeds[0]
+
+
+def test_tyres_without_heat_have_no_temperature_to_begin_with():
+    car = load_car("hatchback")
+    car = replace(car, tyre_rear=replace(car.tyre_rear, thermal=None))
+    with pytest.raises(UsageError, match="tyre_temperature"):
+        World(load_track("hartmoor"), [car], conditions=WorldConditions(tyre_temperature=10.0))

@@ -1,4 +1,4 @@
-"""The chassis part of a car file: body, suspension, air, brakes, steering, actuation, scanner.
+"""The chassis part of a car file: body, suspension, air, brakes, steering, actuation.
 
 Lengths in m, masses in kg, angles in rad, torques in N m. Frames as everywhere: x forward, y left, z up (ISO 8855).
 """
@@ -161,15 +161,3 @@ class Actuation(Section, frozen=True):
     """
 
     delay: Annotated[float, Meta(ge=0.0, le=0.5, description="s, until a control acts")] = 0.0
-
-
-class ScannerMount(Section, frozen=True):
-    """A range scanner in the horizontal plane of the car."""
-
-    x: Annotated[float | None, Meta(description="m, ahead of the centre of mass; left out: at the front axle")] = None
-    y: Annotated[float, Meta(description="m, left of the centre of mass")] = 0.0
-    yaw: Annotated[float, Meta(ge=-3.15, le=3.15, description="rad, direction of the middle beam from x")] = 0.0
-    field_of_view: Annotated[float, Meta(gt=0.0, le=6.2832, description="rad, from the first to the last beam")] = (
-        4.7124
-    )
-    range: Annotated[float, positive_value("m, beyond it nothing is seen")] = 30.0

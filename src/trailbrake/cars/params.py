@@ -11,14 +11,14 @@ from typing import Self
 import msgspec
 from msgspec.structs import replace
 
-from trailbrake.cars.chassis import Actuation, Aero, Body, Brakes, ScannerMount, SteeringGear, Suspension
+from trailbrake.cars.chassis import Actuation, Aero, Body, Brakes, SteeringGear, Suspension
 from trailbrake.cars.drivetrain import Differential, Driveline, Engine, Fuel, Gearbox, Hybrid, interpolate_table
 from trailbrake.cars.learned import SteerRange, Uncertainty
 from trailbrake.cars.tyre_params import Thermal, Tyre
 
 __all__ = [
     "Actuation", "Aero", "Body", "Brakes", "CarParams", "Differential", "Driveline", "Engine", "Fuel", "Gearbox",
-    "Hybrid", "ScannerMount", "SteerRange", "SteeringGear", "Suspension", "Thermal", "Tyre", "Uncertainty",
+    "Hybrid", "SteerRange", "SteeringGear", "Suspension", "Thermal", "Tyre", "Uncertainty",
     "interpolate_table",
 ]  # fmt: skip
 
@@ -42,7 +42,6 @@ class CarParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     fuel: Fuel
     hybrid: Hybrid | None = None
     actuation: Actuation = msgspec.field(default_factory=Actuation)
-    scanner: ScannerMount = msgspec.field(default_factory=ScannerMount)
     steer_range: SteerRange | None = None
     uncertainty: Uncertainty | None = None
 
@@ -79,12 +78,6 @@ class CarParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
             pitch += mass * (x * x + z * z)
             yaw += mass * (x * x + y * y)
         return roll, pitch, yaw
-
-    @property
-    def scanner_mount(self) -> tuple[float, float, float]:
-        """Place and direction of the range scanner in the body: x, y (m from the centre of mass) and yaw (rad)."""
-        x = self.body.cg_to_front if self.scanner.x is None else self.scanner.x
-        return x, self.scanner.y, self.scanner.yaw
 
     @property
     def driven_radius(self) -> float:

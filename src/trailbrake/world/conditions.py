@@ -26,6 +26,8 @@ class WorldConditions:
         grip_lap: lap of the first car in which the grip changes, in proportion to the way; 1 = the first.
         rain_after: laps of the first car after which it rains; 0 = it does not.
         rain_seconds: s from the first drop until the road is wet, which has 0.7 of its grip.
+        tyre_temperature: degC of all tyres at the start, -50 to 200, which warm and wear as the file of their car says;
+            NaN: their friction stays constant.
         fuel_rate: consumption of fuel over that of the car's file: its mass falls so much faster.
         slipstream: `on`: cars lose drag and downforce behind each other. `off` is the default: wires do not announce a
             wake, and a car is to drive as its file says unless the user wants a race.
@@ -41,6 +43,7 @@ class WorldConditions:
     grip_lap: int = 2
     rain_after: int = 0
     rain_seconds: float = 20.0
+    tyre_temperature: float = math.nan
     fuel_rate: float = 1.0
     slipstream: Literal["off", "on"] = "off"
     grid: str = ""
@@ -61,6 +64,7 @@ class WorldConditions:
             ("patch_length", 0.0 <= self.patch_length < math.inf, "0 m or more"),
             ("patch_left", 0.05 <= self.patch_left <= 1.5, "0.05 .. 1.5"),
             ("patch_right", 0.05 <= self.patch_right <= 1.5, "0.05 .. 1.5"),
+            ("tyre_temperature", not self.heats_tyres or -50.0 < self.tyre_temperature < 200.0, "-50 .. 200 degC"),
             ("fuel_rate", 0.0 <= self.fuel_rate <= 1000.0, "0 .. 1000"),
         ):
             if not right:
@@ -73,6 +77,11 @@ class WorldConditions:
         if self.patch_length == 0.0:
             return NO_PATCH
         return GripPatch(self.patch_begin, self.patch_length, self.patch_left, self.patch_right)
+
+    @property
+    def heats_tyres(self) -> bool:
+        """Whether tyres warm up and wear."""
+        return not math.isnan(self.tyre_temperature)
 
     @property
     def changes_grip(self) -> bool:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from trailbrake.car_contacts import CarContact, ContactLog
 from trailbrake.cars.params import CarParams
+from trailbrake.errors import UsageError
 from trailbrake.laps import LapRecord, LapTimer
 from trailbrake.race_control import CarProgress, RaceControl
 from trailbrake.roles import RoadOutline
@@ -170,13 +171,15 @@ class World:
         if not 0.0 < period <= 0.05:
             raise ValueError(f"World: expected a period in (0, 0.05] s, got {period}")
         self.track, self.period = track, period
-        self.cars = [_scale_consumption(car, conditions.fuel_rate) for car in cars]
+        self.cars = [_prepare_car(car, conditions) for car in cars]
         self._grip_schedule = GripSchedule(conditions) if conditions.changes_grip else None
         self._grip_factor = 1.0
         self._grid_kind, self._slots = parse_grid(conditions.grid, len(cars), seed)
         self._race_laps = conditions.race_laps
         slipstream = conditions.slipstream == "on"
-        self.batch = Batch(track, self.cars, group_size=len(self.cars), slipstream=slipstream)
+        self.batch = Batch(
+            track, self.cars, group_size=len(self.cars), slipstream=slipstream, tyre_heat=conditions.heats_tyres
+        )
         if conditions.patch != NO_PATCH:
             self.batch.lay_patch(conditions.patch)
         self._substeps = count_substeps(period)
@@ -374,11 +377,23 @@ class World:
             self.batch.place_cars(car, 2.0 * pose.x - here.x, 2.0 * pose.y - here.y, pose.yaw)
 
 
-def _scale_consumption(car: CarParams, rate: float) -> CarParams:
-    if rate == 1.0:
-        return car
-    burnt = max(car.fuel.specific_consumption * rate, 1e-9)  # the file's own range begins above 0
-    return replace(car, fuel=replace(car.fuel, specific_consumption=burnt))
+def _prepare_car(car: CarParams, conditions: WorldConditions) -> CarParams:
+    # The car with the consumption and the tyres' temperature that the conditions ask for.
+    if conditions.fuel_rate != 1.0:
+        burnt = max(car.fuel.specific_consumption * conditions.fuel_rate, 1e-9)  # the file's own range begins above 0
+        car = replace(car, fuel=replace(car.fuel, specific_consumption=burnt))
+    if conditions.heats_tyres:
+        front, rear = car.tyre_front, car.tyre_rear
+        if front.thermal is None or rear.thermal is None:
+            raise UsageError("this car's tyres have no heat", where="--world tyre_temperature",
+                             expected="[tyre_front.thermal] and [tyre_rear.thermal] in its file", got=car.name)  # fmt: skip
+        start = conditions.tyre_temperature
+        car = replace(
+            car,
+            tyre_front=replace(front, thermal=replace(front.thermal, start_temperature=start)),
+            tyre_rear=replace(rear, thermal=replace(rear.thermal, start_temperature=start)),
+        )
+    return car
 
 
 class CameraWorld(World):
