@@ -22,6 +22,23 @@ GT3 = (LIBRARY / "gt3.toml").read_text()
         ("mass = 1345.0", "mass = 1345000.0", ["body.mass", "at most 0.0996 m", "standing front tyre", "9.77 m"]),
         ("mass = 1345.0", "mass = inf", ["body.mass", "finite"]),
         ("cg_to_front = 1.50", "cg_to_front = 3.0", ["body.cg_to_front", "2.7", "3.0"]),
+        (
+            "cg_to_front = 1.50",
+            "cg_to_front = 0.44",
+            ["body.cg_to_front", "0.675 .. 2.03 m", "25% to 75%", "m, 84%"],
+        ),
+        ("cg_to_front = 1.50", "cg_to_front = 2.10", ["body.cg_to_front", "0.675 .. 2.03 m", "2.1 m, 22%"]),
+        (
+            "spring_rate = 130000.0",
+            "spring_rate = 130",
+            ["suspension_front.spring_rate", "at least 2506 N/m under 254 kg", "130 N/m"],
+        ),
+        ("bump_damping = 5500.0", "bump_damping = 5.5", ["suspension_front.bump_damping", "at least 230 N s/m", "5.5"]),
+        (
+            "rebound_damping = 8500.0",
+            "rebound_damping = 8.5",
+            ["suspension_front.rebound_damping", "least 230"],
+        ),
         ("rpm = [1000, 2000,", "rpm = [2000, 1000,", ["engine.rpm", "rising"]),
         ("torque = [200, ", "torque = [", ["engine.torque", "13 values", "12"]),
         ("ratios = [3.12, 2.34,", "ratios = [2.34, 3.12,", ["gearbox.ratios", "falling"]),
@@ -37,3 +54,11 @@ def test_values_that_do_not_fit_together_name_key_expected_and_got(old, new, par
     assert "\n" not in message
     for part in ["bad.toml", *parts]:
         assert part in message
+
+
+def test_a_wheel_that_weighs_more_than_it_carries_is_refused():
+    text = GT3.replace("cg_to_front = 1.50", "cg_to_front = 2.0").replace(
+        "unsprung_mass = 45.0", "unsprung_mass = 180.0"
+    )
+    with pytest.raises(DataError, match=r"suspension_front.unsprung_mass: .*less than the corner's 174.4 kg, got 180"):
+        parse_car(text.encode(), where="bad.toml")

@@ -74,6 +74,8 @@ def test_a_missing_file_is_one_line(tmp_path):
         ("mu_y = 1.64", "mu_y = 0.0", ["tyre_front.mu_y", "> 0.0", "peak lateral friction"]),
         ("mu_y = 1.64", "", ["tyre_front.mu_y", "missing", "peak lateral friction"]),
         ("peak_slip_angle = 0.115", "peak_slip_angle = 0", ["tyre_front.peak_slip_angle", "> 0.0", "of peak force"]),
+        ("bump_travel = 0.045", "bump_travel = 45", ["suspension_front.bump_travel", "<= 1.0", "m, from static"]),
+        ("width = ", "width = 1997.0  # was ", ["body.width", "<= 10.0", "m, of the box"]),
         ("toe = -0.0017", "toe = -0.17", ["suspension_front.toe", ">= -0.05", "toe-in"]),
         ('layout = "rwd"', 'layout = "4wd"', ["drive.layout", "one of", "rwd", "4wd"]),
         ("torque_front = 10400.0", "torque_front = -1.0", ["brakes.torque_front", ">= 0.0"]),

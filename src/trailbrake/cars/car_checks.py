@@ -13,6 +13,9 @@ MAX_HOP_FREQUENCY = 700.0  # rad/s of an unsprung corner: explicit integration a
 MAX_LINK_SLOPE = 1.5  # of links: an axle that lifts by more of its force hops off the road, from about 3 on
 MAX_DAMPING_RATE = 1200.0  # 1/s of an unsprung corner, likewise
 MAX_TYRE_DEFLECTION = 0.3  # of the radius, standing: the rim is on the road, as with a mass in g
+FRONT_SHARES = 0.25, 0.75  # of the weight, standing: no car is outside, from dragsters to empty vans
+MIN_RIDE_FREQUENCY = 0.5  # Hz of the body on its springs; cars have 1 and more (Gillespie 1992, chapter 5)
+MIN_DAMPING_RATIO = 0.02  # of that motion; below it the body swings on for ten bumps, as with dampers in N s/mm
 
 
 class _Requirement:
@@ -57,6 +60,10 @@ def _check_body(car: CarParams, need: _Requirement) -> None:
     body = car.body
     need(body.cg_to_front < body.wheelbase, "body.cg_to_front", f"less than the wheelbase {body.wheelbase}",
          body.cg_to_front)  # fmt: skip
+    least, most = FRONT_SHARES
+    need(least <= body.front_share <= most, "body.cg_to_front",
+         f"{(1.0 - most) * body.wheelbase:.3g} .. {(1.0 - least) * body.wheelbase:.3g} m, {least:.0%} to {most:.0%} of "
+         "the weight in front", f"{body.cg_to_front:g} m, {body.front_share:.0%}")  # fmt: skip
     need(body.wheelbase < body.length, "body.length", f"more than the wheelbase {body.wheelbase}", body.length)
     need(car.sprung_mass > 0.5 * body.mass, "suspension_front.unsprung_mass",
          f"the four corners to weigh less than half of body.mass {body.mass}",
@@ -81,6 +88,7 @@ def _check_corner(car: CarParams, axle: str, need: _Requirement) -> None:
         f"at most {MAX_TYRE_DEFLECTION * tyre.radius:.3g} m of deflection of a standing {axle} tyre",
         f"{sinks:.3g} m",
     )
+    _check_springs(links, load / G - links.unsprung_mass, at, need)
     need(links.roll_centre < cg_height, f"{at}.roll_centre", f"below body.cg_height {cg_height}", links.roll_centre)
     # The stiffest that a corner can be: the wheels of the axle in opposite travel, on the bump stop.
     rate = links.spring_rate + 2.0 * links.anti_roll_rate + links.bump_stop_rate + tyre.vertical_stiffness
@@ -92,6 +100,21 @@ def _check_corner(car: CarParams, axle: str, need: _Requirement) -> None:
     need(damping <= MAX_DAMPING_RATE, f"{at}.unsprung_mass",
          f"damping over unsprung_mass of up to {MAX_DAMPING_RATE:g} 1/s",
          f"{damping:.0f} 1/s with {links.unsprung_mass:g} kg")  # fmt: skip
+
+
+def _check_springs(links: Suspension, sprung_mass: float, at: str, need: _Requirement) -> None:
+    """Check that springs carry, and dampers damp, the `sprung_mass` (kg) of a corner."""
+    need(sprung_mass > 0.0, f"{at}.unsprung_mass", f"less than the corner's {sprung_mass + links.unsprung_mass:.1f} kg",
+         links.unsprung_mass)  # fmt: skip
+    least = (2.0 * math.pi * MIN_RIDE_FREQUENCY) ** 2 * sprung_mass
+    need(links.spring_rate >= least, f"{at}.spring_rate",
+         f"at least {least:.0f} N/m under {sprung_mass:.0f} kg: softer springs do not carry the car",
+         f"{links.spring_rate:g} N/m")  # fmt: skip
+    least = 2.0 * MIN_DAMPING_RATIO * math.sqrt(links.spring_rate * sprung_mass)
+    for key in ("bump_damping", "rebound_damping"):
+        value = getattr(links, key)
+        need(value >= least, f"{at}.{key}", f"at least {least:.0f} N s/m: weaker ones let {sprung_mass:.0f} kg swing",
+             f"{value:g} N s/m")  # fmt: skip
 
 
 def _check_engine_and_gearbox(car: CarParams, need: _Requirement) -> None:

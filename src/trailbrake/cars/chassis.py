@@ -26,8 +26,8 @@ class Body(Section, frozen=True):
     cg_to_front: Annotated[float, positive_value("m, centre of mass to front axle, along x")]
     track_front: Annotated[float, positive_value("m, between the front contact points")]
     track_rear: Annotated[float, positive_value("m, between the rear contact points")]
-    length: Annotated[float, positive_value("m, of the box that touches walls and cars")]
-    width: Annotated[float, positive_value("m, of the box that touches walls and cars")]
+    length: Annotated[float, Meta(gt=0.0, le=30.0, description="m, of the box that touches walls and cars")]
+    width: Annotated[float, Meta(gt=0.0, le=10.0, description="m, of the box that touches walls and cars")]
 
     @property
     def cg_to_rear(self) -> float:
@@ -63,8 +63,8 @@ class Suspension(Section, frozen=True):
         float, unit_fraction("1, unit_fraction of the pitch load transfer in driving carried by links")
     ]
     unsprung_mass: Annotated[float, positive_value("kg, one wheel corner: wheel, brake, upright, half of the links")]
-    bump_travel: Annotated[float, positive_value("m, from static ride height up to the bump stop")]
-    droop_travel: Annotated[float, positive_value("m, from static ride height down to full droop")]
+    bump_travel: Annotated[float, Meta(gt=0.0, le=1.0, description="m, from static ride height up to the bump stop")]
+    droop_travel: Annotated[float, Meta(gt=0.0, le=1.0, description="m, from static ride height down to full droop")]
     bump_stop_rate: Annotated[float, positive_value("N/m, of the bump stop, added to the spring beyond bump_travel")]
     camber: Annotated[float, Meta(ge=-0.2, le=0.2, description="rad, static, negative = top leaning inwards")]
     camber_gain: Annotated[

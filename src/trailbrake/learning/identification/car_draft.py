@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from msgspec.structs import replace
 
+from trailbrake.cars.car_checks import FRONT_SHARES
 from trailbrake.cars.params import CarParams, Tyre
 from trailbrake.learning.identification.class_priors import SOURCE
 from trailbrake.learning.identification.drive_table import DriveTable
@@ -140,7 +141,8 @@ def put_loads(draft: CarDraft, loads: LoadModel) -> None:
     to_front = (1.0 - loads.front_share.value) * body.wheelbase
     if 0.05 * body.wheelbase < height.value < 0.5 * body.wheelbase:
         draft.put("body", cg_height=height)
-    if draft.values["body.cg_to_front"].source == "prior" or body.cg_to_front <= 0.0:
+    known = draft.values["body.cg_to_front"].source != "prior"
+    if not known and FRONT_SHARES[0] < loads.front_share.value < FRONT_SHARES[1]:
         draft.put("body", cg_to_front=identified(to_front, loads.front_share.sigma * body.wheelbase, "wheel loads"))
     half = 0.5 * draft.car.aero.air_density
     # Crests and dips are driven at about the same speeds each lap: they do not all cancel.

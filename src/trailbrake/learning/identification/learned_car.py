@@ -16,7 +16,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from trailbrake.arrays import Array
-from trailbrake.cars.car_checks import check_car
+from trailbrake.cars.car_checks import FRONT_SHARES, check_car
 from trailbrake.cars.params import CarParams, SteerRange, Tyre
 from trailbrake.errors import DataError
 from trailbrake.learning.identification.actuator_response import ActuatorResponse, find_loop_delay, find_response
@@ -190,7 +190,7 @@ def _put_geometry(draft: CarDraft, found: Geometry) -> None:
         front = weigh_with_class(front, usual.cg_to_front, ARM_SPREAD)
     draft.put("body", wheelbase=base, cg_to_front=front, track_front=found.track_front, track_rear=found.track_rear)
     body = draft.car.body
-    if not 0.25 < body.cg_to_front / body.wheelbase < 0.75:
+    if not FRONT_SHARES[0] < body.front_share < FRONT_SHARES[1]:
         body = replace(body, cg_to_front=0.5 * body.wheelbase)
     yaw = usual.yaw_inertia * (body.wheelbase / usual.wheelbase) ** 2
     body = replace(
