@@ -59,6 +59,9 @@ FINE = (
     ("line.csv", lambda p: copied(p, keep_line(0.5)), "a line of "),
     ("points.csv", lambda p: write(p, "x_m,y_m,w_tr_right_m,w_tr_left_m\n" + "".join(
         f"{100 * np.cos(a):.3f},{100 * np.sin(a):.3f},5,5\n" for a in np.linspace(0, 6.2, 100))), "a circuit of 6"),
+    ("banked.csv", lambda p: write(p, "x_m,y_m,w_tr_right_m,w_tr_left_m,bank_deg,grip\n" + "".join(
+        f"{100 * np.cos(a):.3f},{100 * np.sin(a):.3f},5,5,10,0.2\n" for a in np.linspace(0, 6.2, 100))),
+     "columns not read: bank_deg, grip"),
     ("laps.ld", lambda p: copied(p, LOGS / "laps.ld"), "MoTeC log of A. Person, lake car, Round the lake: 1718 ticks"),
     ("road.kml", lambda p: copied(p, LOGS / "road.kml"), "a circuit of 1175 m"),
     ("laps.kml", lambda p: copied(p, LOGS / "laps.kml"), "KML file of Round the lake: 430 ticks, 2 laps, best 34.5"),

@@ -103,6 +103,24 @@ def test_columns_are_taken_by_their_names_and_units(text):
     assert np.column_stack([found.right, found.left]) == pytest.approx(np.column_stack([RIGHT, LEFT]), abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("header", "values", "notes"),
+    [
+        ("x_m,y_m,right,left,bank_deg,,grip", 1.0, ("columns not read: bank_deg, grip",)),
+        ("x_m,y_m,right,left,z_m,,s\x1b[2J", 1.0, ("columns not read: s?[2J",)),
+        ("x_m,y_m,right,left," + ",".join(f"c{k}" for k in range(10)), 1.0,
+         ("columns not read: c0, c1, c2, c3, c4, c5, c6, c7 and 2 more",)),
+        ("x_m,y_m,right,left,z_m", [1.0] * 39 + [""], ("heights not read, 1 of 40 are missing",)),
+        ("x_m,y_m,right,left,z_m", 1.0, ()),
+    ],
+)  # fmt: skip
+def test_what_of_a_file_is_not_read_is_noted(header, values, notes):
+    more = header.count(",") - 3
+    columns = [values if isinstance(values, list) else [values] * 40] * more
+    text = written(header, X, Y, RIGHT, LEFT, *columns)
+    assert centreline_csv.parse_measured_points(text.encode(), "t.csv").notes == notes
+
+
 @pytest.mark.parametrize(("header", "half"), [("x,y,track_width", 4.0), ("x_m,y_m,half_width_m", 8.0)])
 def test_one_width_is_of_both_sides(header, half):
     found = parse(written(header, X, Y, 8.0 + 0.0 * X))

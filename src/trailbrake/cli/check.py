@@ -130,8 +130,9 @@ def _check_places(path: Path) -> str:
 def _check_track(path: Path) -> str:
     from trailbrake.tracks.track_library import load_track
 
-    road = load_track(path).road
-    return f"a {'circuit' if road.closed else 'road'} of {road.length:.0f} m"
+    track = load_track(path)
+    measured = "" if track.smoothing is None else f"; {track.source}"  # what was assumed and not read
+    return f"a {'circuit' if track.road.closed else 'road'} of {track.road.length:.0f} m{measured}"
 
 
 def _check_car(path: Path) -> str:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trailbrake.arrays import Array
-from trailbrake.errors import DataError
+from trailbrake.errors import DataError, replace_controls
 from trailbrake.tracks.centreline_smoothing import MeasuredLine
 from trailbrake.tracks.geo_lines import GeoLine, measure_geo_lines
 from trailbrake.tracks.geometry import first_crossing, project_places
@@ -62,6 +62,7 @@ _LIMITS = {
     "latitude": (90.0, "degrees"),
     "height": (9000.0, "m"),
 }
+_NAMED_COLUMNS, _LONGEST_NAME = 8, 40  # columns that a note names, and characters of each
 _SAME = 0.01  # m, points nearer than this are one point
 _REVERSAL = math.radians(150.0)  # a turn from one chord to the next that no road makes
 
@@ -81,7 +82,7 @@ def find_columns(names: list[str], where: str) -> dict[str, Column]:
         where: file and line, for errors.
 
     Returns:
-        Those that are needed; others are left out.
+        Those that are needed, and height; others are left out.
 
     Raises:
         DataError: the columns that are needed are not among them, or one of them is there twice.
@@ -118,6 +119,22 @@ def _read_name(name: str) -> tuple[str, float]:
     return "right" if (side[1] or side[2]).startswith("r") else "left", factor
 
 
+class _PointRows(NamedTuple):
+    """Rows of x, y, right, left and height (NaN: not known), and their lines in the file.
+
+    Attributes:
+        rows: m, or degrees of longitude and latitude in place of x and y.
+        lines: line number of each row.
+        in_degrees: whether x and y are degrees.
+        left_out: names of the columns that are not read.
+    """
+
+    rows: list[list[float]]
+    lines: list[int]
+    in_degrees: bool
+    left_out: list[str]
+
+
 _BY_PLACE = {name: Column(index, 1.0) for index, name in enumerate(("x", "y", "right", "left"))}
 
 
@@ -148,7 +165,7 @@ def parse_points(data: bytes, where: str) -> CentrelinePoints:
     Raises:
         DataError: naming the file, the line and the fault.
     """
-    rows, lines, in_degrees = _parse_rows(decode_user_text(data, where), where)
+    rows, lines, in_degrees, _ = _parse_rows(decode_user_text(data, where), where)
     if rows[0][2] != rows[0][2]:
         raise DataError("columns without widths", where=where, expected=EXPECTED)
     rows = _place_rows(rows, in_degrees)
@@ -166,16 +183,31 @@ def parse_points(data: bytes, where: str) -> CentrelinePoints:
 def parse_measured_points(data: bytes, where: str) -> MeasuredPoints:
     """Return the points in the bytes of a file as those of a road; latitudes and longitudes may be without widths.
 
+    The notes name what is not read.
+
     Raises:
         DataError: naming the file, the line and the fault.
     """
-    rows, _, in_degrees = _parse_rows(decode_user_text(data, where), where)
-    if in_degrees and rows[0][2] != rows[0][2]:
-        longitude, latitude, _, _, height = np.array(rows).T
-        return measure_geo_lines([GeoLine("", np.radians(latitude), np.radians(longitude), height)], where)
+    parsed = _parse_rows(decode_user_text(data, where), where)
+    notes = _describe_unread(parsed)
+    if parsed.in_degrees and parsed.rows[0][2] != parsed.rows[0][2]:
+        longitude, latitude, _, _, height = np.array(parsed.rows).T
+        points = measure_geo_lines([GeoLine("", np.radians(latitude), np.radians(longitude), height)], where)
+        return points._replace(notes=(*points.notes, *notes))
     found = parse_points(data, where)
     height = found.height if np.isfinite(found.height).all() else None
-    return MeasuredPoints(MeasuredLine(found.x, found.y, found.right, found.left), height, closed=True)
+    return MeasuredPoints(MeasuredLine(found.x, found.y, found.right, found.left), height, closed=True, notes=notes)
+
+
+def _describe_unread(parsed: _PointRows) -> tuple[str, ...]:
+    """Return what of a file is not read, one part of a sentence each."""
+    names = [replace_controls(name[:_LONGEST_NAME]) for name in parsed.left_out[:_NAMED_COLUMNS]]
+    more = len(parsed.left_out) - len(names)
+    unread = [f"columns not read: {', '.join(names)}" + (f" and {more} more" if more else "")] if names else []
+    heights = [row[4] == row[4] for row in parsed.rows]
+    if any(heights) and not all(heights) and not parsed.in_degrees:
+        unread.append(f"heights not read, {heights.count(False)} of {len(heights)} are missing")
+    return tuple(unread)
 
 
 def _split_cells(line: str) -> list[str]:
@@ -194,11 +226,10 @@ def _parse_number(cell: str) -> float | None:
         return None
 
 
-def _parse_rows(text: str, where: str) -> tuple[list[list[float]], list[int], bool]:
-    """Return x, y, right, left and height of each row (NaN: not known), their lines, and whether x, y are degrees."""
+def _parse_rows(text: str, where: str) -> _PointRows:
     rows: list[list[float]] = []
     lines: list[int] = []
-    columns, width = dict(_BY_PLACE), len(COLUMNS)
+    columns, names = dict(_BY_PLACE), list(COLUMNS)
     comments: list[tuple[int, str]] = []
     is_named = False
     for number, raw in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
@@ -212,20 +243,22 @@ def _parse_rows(text: str, where: str) -> tuple[list[list[float]], list[int], bo
         if not (rows or is_named):
             if not any(_parse_number(cell) is not None for cell in cells):
                 names = _split_header(line)
-                columns, width, is_named = find_columns(names, f"{where}:{number}"), len(names), True
+                columns, is_named = find_columns(names, f"{where}:{number}"), True
                 continue
             for at, comment in comments:
                 named = _find_header(comment, cells, f"{where}:{at}")
                 if named is not None:
-                    columns, width, is_named = named, len(_split_header(comment)), True
+                    columns, names, is_named = named, _split_header(comment), True
                     break
         if len(rows) >= MAX_POINTS:
             raise DataError("too many points", where=f"{where}:{number}", expected=f"{MAX_POINTS} at most")
-        rows.append(_parse_row(cells, columns, width, f"{where}:{number}"))
+        rows.append(_parse_row(cells, columns, len(names), f"{where}:{number}"))
         lines.append(number)
     if not rows:
         raise DataError("no points", where=where, expected=f"lines of {','.join(COLUMNS)}", got="an empty track")
-    return rows, lines, "latitude" in columns
+    read = {column.number for column in columns.values()}
+    left_out = [name for index, name in enumerate(names) if name and index not in read]
+    return _PointRows(rows, lines, "latitude" in columns, left_out)
 
 
 def _find_header(line: str, first: list[str], where: str) -> dict[str, Column] | None:
