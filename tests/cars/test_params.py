@@ -1,10 +1,14 @@
 """What follows from the values of a car file, against rigs made by hand."""
 
+import re
+
+import msgspec
 import numpy as np
 import pytest
 from msgspec.structs import replace
 
 from trailbrake.cars.car_library import car_names, load_car
+from trailbrake.cars.params import CarParams
 
 
 @pytest.mark.parametrize(("name", "share"), [("gt3", 0.54), ("hatchback", 0.58)])
@@ -42,3 +46,10 @@ def test_other_brakes_leave_the_links_at_their_angles():
         ):
             assert links.anti_dive / now == pytest.approx(before.anti_dive / own)
     assert car.with_brakes(9000.0, 0.0).with_brakes(9000.0, 0.6).suspension_front.anti_dive == 0.0  # nothing is known
+
+
+def test_meanings_of_keys_are_words_and_other_keys():
+    sections = msgspec.json.schema(CarParams)["$defs"].values()
+    keys = {key: value.get("description", "") for section in sections for key, value in section["properties"].items()}
+    for key, meaning in keys.items():
+        assert set(re.findall(r"[a-z]+_[a-z_]+", meaning)) <= set(keys), f"{key}: {meaning}"

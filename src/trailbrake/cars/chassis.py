@@ -57,11 +57,9 @@ class Suspension(Section, frozen=True):
     roll_centre: Annotated[float, non_negative_value("m, height of the roll centre above the road")]
     anti_dive: Annotated[
         float,
-        unit_fraction("1, unit_fraction of the pitch load transfer in braking carried by links (rear axle: anti-lift)"),
+        unit_fraction("1, share of the pitch load transfer in braking carried by links (rear axle: anti-lift)"),
     ]
-    anti_squat: Annotated[
-        float, unit_fraction("1, unit_fraction of the pitch load transfer in driving carried by links")
-    ]
+    anti_squat: Annotated[float, unit_fraction("1, share of the pitch load transfer in driving carried by links")]
     unsprung_mass: Annotated[float, positive_value("kg, one wheel corner: wheel, brake, upright, half of the links")]
     bump_travel: Annotated[float, Meta(gt=0.0, le=1.0, description="m, from static ride height up to the bump stop")]
     droop_travel: Annotated[float, Meta(gt=0.0, le=1.0, description="m, from static ride height down to full droop")]
@@ -70,7 +68,7 @@ class Suspension(Section, frozen=True):
     camber_gain: Annotated[
         float, Meta(ge=-5.0, le=5.0, description="rad/m, added to camber per metre of bump travel; mostly negative")
     ]
-    toe: Annotated[float, Meta(ge=-0.05, le=0.05, description="rad, of each wheel, positive_value = toe-in")]
+    toe: Annotated[float, Meta(ge=-0.05, le=0.05, description="rad, of each wheel, positive = toe-in")]
 
     def roll_stiffness(self, track: float, vertical_stiffness: float) -> float:
         """Return the axle's roll stiffness (N m/rad) over `track` (m): spring and bar, in series with the tyres.
@@ -99,8 +97,8 @@ class Aero(Section, frozen=True):
 
     air_density: Annotated[float, positive_value("kg/m^3")]
     drag_area: Annotated[float, non_negative_value("m^2, drag coefficient times frontal area")]
-    lift_area_front: Annotated[float, Meta(description="m^2, on the front axle, positive_value = downforce")]
-    lift_area_rear: Annotated[float, Meta(description="m^2, on the rear axle, positive_value = downforce")]
+    lift_area_front: Annotated[float, Meta(description="m^2, on the front axle, positive = downforce")]
+    lift_area_rear: Annotated[float, Meta(description="m^2, on the rear axle, positive = downforce")]
     ride_height_front: Annotated[
         float, non_negative_value("m, static ride height at the front axle, the reference")
     ] = 0.0
@@ -115,9 +113,9 @@ class Aero(Section, frozen=True):
     ] = 0.0
     ride_curve_front: Annotated[float, Meta(description="1/m^2, second order of ride_gain_front")] = 0.0
     ride_curve_rear: Annotated[float, Meta(description="1/m^2, second order of ride_gain_rear")] = 0.0
-    drs_drag: Annotated[float, unit_fraction("1, unit_fraction of the drag that an open DRS flap takes away")] = 0.0
+    drs_drag: Annotated[float, unit_fraction("1, share of the drag that an open DRS flap takes away")] = 0.0
     drs_lift_rear: Annotated[
-        float, unit_fraction("1, unit_fraction of the rear downforce that an open DRS flap takes away")
+        float, unit_fraction("1, share of the rear downforce that an open DRS flap takes away")
     ] = 0.0
 
     @property

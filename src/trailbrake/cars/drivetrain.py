@@ -31,9 +31,7 @@ class Engine(Section, frozen=True):
         float, non_negative_value("N m, resisting with the throttle shut, at the limiter")
     ]
     turbo_lag: Annotated[float, non_negative_value("s, time constant of the boost, 0 = no turbocharger")] = 0.0
-    turbo_share: Annotated[
-        float, unit_fraction("1, unit_fraction of the full-throttle torque that comes with boost")
-    ] = 0.0
+    turbo_share: Annotated[float, unit_fraction("1, share of the full-throttle torque that comes with boost")] = 0.0
 
     @property
     def peak_power(self) -> float:
@@ -93,7 +91,7 @@ class Hybrid(Section, frozen=True):
     torque: Annotated[float, positive_value("N m, most that the motor gives, at the crankshaft")]
     capacity: Annotated[float, positive_value("J, usable store")]
     recharge: Annotated[float, non_negative_value("W, most that flows into the store in braking")]
-    start: Annotated[float, unit_fraction("1, charge at the start of a drive, unit_fraction of the capacity")]
+    start: Annotated[float, unit_fraction("1, charge at the start of a drive, share of the capacity")]
 
 
 class Differential(Section, frozen=True):
@@ -124,9 +122,7 @@ class Driveline(Section, frozen=True):
     differential_front: Differential | None = None
     differential_rear: Differential | None = None
     centre: Differential | None = None
-    awd_front_share: Annotated[float, unit_fraction("1, front axle's unit_fraction of the drive torque; awd only")] = (
-        0.5
-    )
+    awd_front_share: Annotated[float, unit_fraction("1, front axle's share of the drive torque; awd only")] = 0.5
 
     @property
     def front_share(self) -> float:
