@@ -232,7 +232,7 @@ def test_wild_driving_gives_numbers_within_bounds_and_no_car_beyond_a_wall(optio
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: RaceBatch(n=0), r"^n: .*1 or more"),
+        (lambda: RaceBatch(n=0), r"num_envs.: .*1 or more"),
         (lambda: RaceBatch(threads=0), r"^threads: "),
         (lambda: RaceBatch(RaceOptions(cars=3), 4), "a multiple of 3"),
         (lambda: RaceBatch(RaceOptions(track="random", roads=3), 2), "fewer worlds than roads"),
@@ -242,7 +242,12 @@ def test_wild_driving_gives_numbers_within_bounds_and_no_car_beyond_a_wall(optio
         (lambda: RaceBatch(RaceOptions(period=math.nan)), "^period"),
         (lambda: RaceBatch(RaceOptions(period="0.1")), "^period: a value of another type, expected float, got '0.1'"),
         (lambda: RaceBatch(RaceOptions(car=3)), r"^car: .* expected str \| tuple\[str, ...\], got 3"),
-        (lambda: RaceBatch(RaceOptions(observe="lane")), "^observe: a value of another type"),
+        (
+            lambda: RaceBatch(RaceOptions(observe="lane")),
+            r"^observe: .*tuple\[str \| FeaturePart \|.*; \('lane',\) is one$",
+        ),
+        (lambda: RaceBatch(RaceOptions(cars=2)), r"^number of learners \(n, num_envs\): .*, got 1; .*num_envs=2\)"),
+        (lambda: RaceBatch(seed=0).reset(2.5), "^seed: no seed"),
         (lambda: RaceBatch(RaceOptions(vary={"delay": 3})), "^vary: a value of another type, expected Vary"),
         (lambda: RaceBatch(RaceOptions(start=Start(speed=3.0))), r"^start\.speed: .* expected tuple\[float, float\]"),
         (lambda: RaceBatch(RaceOptions(substeps=4)), "period / substeps"),
@@ -313,7 +318,7 @@ def test_several_cars_are_spread_over_the_tracks():
     two = RaceBatch(RaceOptions(track=("pinegrove", "hartmoor", "gen:4"), car=("gt3", "kart")), 3)
     two.reset(0)
     assert [car.body.mass for car in two.cars] == [load_car(name).body.mass for name in ("gt3", "kart", "gt3")]
-    with pytest.raises(UsageError, match="one for each road and car"):
+    with pytest.raises(UsageError, match="2 at least, a world of 1 for each road and car"):
         RaceBatch(RaceOptions(car=("gt3", "kart")), 1)
     with pytest.raises(UsageError, match="no such cars"):
         RaceBatch(RaceOptions(car=()), 1)

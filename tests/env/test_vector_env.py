@@ -89,6 +89,7 @@ def test_disabled_a_mask_restarts_those_that_ended_alone():
         ({"options": {"reset_mask": np.ones(3)}}, "options.reset_mask: no mask"),
         ({"options": {"reset_mask": np.zeros(3, bool)}}, "options.reset_mask: no mask"),
         ({"options": {"reset_mask": np.ones(3, bool)}, "seed": 1}, "without it first"),
+        ({"seed": [1, 2, 3]}, r"^seed: one seed is of all learners, expected a whole number, got \[1, 2, 3\]; .*sync"),
     ],
 )
 def test_a_wrong_reset_is_one_line(how, said):

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,6 +24,8 @@ from trailbrake.observe.features import Feature
 from trailbrake.tracks.random_circuit import generate_circuit
 from trailbrake.tracks.track import Track
 from trailbrake.tracks.track_library import load_track
+
+LEARNERS = "number of learners (n, num_envs)"  # its name in errors: both are arguments
 
 
 class RaceBatch:
@@ -203,14 +206,15 @@ class RaceBatch:
 def count_worlds(options: RaceOptions, n: int) -> int:
     """Return the number of worlds of `n` learners; UsageError where these do not fit the options."""
     if not isinstance(n, int) or n < 1:
-        raise UsageError("no learners", where="n", expected="1 or more", got=repr(n))
+        raise UsageError("no learners", where=LEARNERS, expected="1 or more", got=repr(n))
     in_a_world = 1 if options.rivals else options.cars
     if n % in_a_world:
-        raise UsageError("worlds are not full", where="n", expected=f"a multiple of {in_a_world}", got=str(n))
+        raise UsageError("worlds are not full", where=LEARNERS, expected=f"a multiple of {in_a_world}, the cars of one",
+                         got=str(n), hint=f"make_vec(..., num_envs={in_a_world}), or rivals=True")  # fmt: skip
     roads = max(options.roads, len(options.track_names), len(options.car_names))
     if n // in_a_world < roads:
-        expected = f"{roads} at least, one for each road and car"
-        raise UsageError("fewer worlds than roads", where="n", expected=expected, got=str(n // in_a_world))
+        expected = f"{roads * in_a_world} at least, a world of {in_a_world} for each road and car"
+        raise UsageError("fewer worlds than roads", where=LEARNERS, expected=expected, got=str(n))
     return n // in_a_world
 
 
@@ -223,8 +227,8 @@ def spread_worlds(worlds: int, tracks: int, cars: int) -> list[tuple[int, int, i
 
 def check_seed(seed: int | Sequence[int]) -> None:
     """Raise UsageError unless `seed` is one."""
-    numbers = [seed] if isinstance(seed, int) else list(seed)
-    if not numbers or not all(isinstance(number, int) and number >= 0 for number in numbers):
+    numbers = list(seed) if isinstance(seed, Sequence) else [seed]
+    if not numbers or not all(isinstance(number, Integral) and number >= 0 for number in numbers):
         raise UsageError("no seed", where="seed", expected="whole numbers, 0 or more", got=repr(seed))
 
 

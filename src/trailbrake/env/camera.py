@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from trailbrake.arrays import Array, Bytes, Ints
+from trailbrake.env.batch import LEARNERS, check_seed
 from trailbrake.env.options import check_types
 from trailbrake.errors import UsageError
 from trailbrake.observe.actions import ACTIONS, ActionClipper
@@ -81,7 +82,7 @@ class CameraBatch:
     def __init__(self, options: CameraOptions | None = None, n: int = 1, *, seed: int | None = None) -> None:
         self.options = options = options or CameraOptions()
         if not isinstance(n, int) or n < 1:
-            raise UsageError("no learners", where="n", expected="1 or more", got=repr(n))
+            raise UsageError("no learners", where=LEARNERS, expected="1 or more", got=repr(n))
         self.n = n
         self.track = load_track(options.track)
         self._parked = place_parked_cars(self.track, options.obstacles, 0)
@@ -104,6 +105,7 @@ class CameraBatch:
     def reset(self, seed: int | Sequence[int] | None = None) -> Bytes:
         """Start all episodes; return the pictures (n, height, width, 3) uint8. A seed restarts the random numbers."""
         if seed is not None:
+            check_seed(seed)
             self._rng = np.random.default_rng(seed)
         self._is_reset = True
         out: Bytes = np.empty((self.n, *self.frame_shape), np.uint8)

@@ -19,6 +19,7 @@ from trailbrake.driving.loop.drive_loop import STOPPING_LIMIT
 from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.driving.spec import Pace, make_spec
 from trailbrake.driving.supervised.supervised_car import open_car
+from trailbrake.env.batch import check_seed
 from trailbrake.env.domain_randomisation import StartSampler, Vary
 from trailbrake.env.map_frames import CarPlace
 from trailbrake.env.options import RANDOM, RaceOptions, fit_substeps
@@ -144,6 +145,7 @@ class LinkRace:
             SimulatorError: the simulator does not place the car, or the car has left the road and does not get back.
         """
         if seed is not None:
+            check_seed(seed)
             self._rng = np.random.default_rng(seed)
         if self._open is None:
             self._open = ExitStack()

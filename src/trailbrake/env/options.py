@@ -142,10 +142,19 @@ def check_types(options: Any, where: str = "") -> None:
     for item in fields(options):
         value = vars(options)[item.name]
         if not _is_of_type(value, item.type):
-            name = item.type.__name__ if isinstance(item.type, type) else str(item.type)
-            raise UsageError("a value of another type", where=where + item.name, expected=name, got=repr(value))
+            one = f"({value!r},) is one" if _is_of_type((value,), item.type) else ""
+            raise UsageError("a value of another type", where=where + item.name, expected=_describe_type(item.type),
+                             got=repr(value), hint=one)  # fmt: skip
         if is_dataclass(item.type):
             check_types(value, f"{where}{item.name}.")
+
+
+def _describe_type(declared: Any) -> str:
+    """Return a type as it is written, without the names of modules."""
+    parts = ["..." if each is ... else _describe_type(each) for each in get_args(declared)]
+    if isinstance(declared, UnionType):
+        return " | ".join(parts)
+    return f"{declared.__name__}[{', '.join(parts)}]" if parts else str(declared.__name__)
 
 
 def _is_of_type(value: object, declared: Any) -> bool:

@@ -62,19 +62,23 @@ class BatchVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._is_over: Bools = np.zeros(self.num_envs, bool)
         self._observations: NDArray[Any] | None = None
 
-    def reset(
-        self, *, seed: int | Sequence[int] | None = None, options: Mapping[str, Any] | None = None
-    ) -> tuple[NDArray[Any], Info]:
+    def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[NDArray[Any], Info]:
         """Start all episodes, as `RaceBatch.reset` does.
 
         Args:
-            seed: restarts the random numbers.
+            seed: restarts the random numbers, which all learners share.
             options: "reset_mask" (n,) bool restarts the episodes of these learners alone, without a seed.
+
+        Raises:
+            UsageError: a seed for each learner, or an option or a mask that is none.
         """
+        if isinstance(seed, Sequence):
+            raise UsageError("one seed is of all learners", where="seed", expected="a whole number", got=repr(seed),
+                             hint='with vectorization_mode="sync" each has its own')  # fmt: skip
         refuse_reset_options(options, ("reset_mask",))
         mask = (options or {}).get("reset_mask")
         if mask is None:
-            super().reset(seed=seed if isinstance(seed, int) else None)
+            super().reset(seed=seed)
             out: NDArray[Any] = self.core.reset(seed)
             self._is_over[:] = False
         else:
