@@ -99,6 +99,15 @@ def test_a_line_for_another_track_or_car_is_refused(tmp_path):
         load_racing_line(tmp_path / "line.csv", road, load_car("f1"))
 
 
+def test_rows_in_another_order_are_refused_for_that(tmp_path):
+    road = build_stadium()
+    line = make_line(road)
+    back = {name: values[::-1] for name, values in line.columns.items()}
+    write_line(tmp_path / "line.csv", LineFile(line.about, back))
+    with pytest.raises(DataError, match=r"line.csv:4: rows that are not in driving order.*s_m rising"):
+        load_racing_line(tmp_path / "line.csv", road, CAR)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

@@ -34,6 +34,7 @@ MARK = "# trailbrake line "
 PLACE_TOLERANCE = 0.1  # m between a row's x, y and its s and offset on the road
 MAX_BYTES = 32_000_000
 MIN_ROWS = 8
+FIRST_ROW = 3  # line of the file
 MODEL = "model"  # what a file says that `trailbrake line` wrote: the version of its model
 NEEDED = ("s_m", "offset_m", "x_m", "y_m", "speed_mps")
 LEAST_POINT_SPACING = 2.0  # m between the points that the path goes through
@@ -94,14 +95,14 @@ def parse_line(text: str, where: str) -> LineFile:
     if len(lines) < 2 + MIN_ROWS:
         raise DataError("too few rows", where=where, expected=f"{MIN_ROWS} or more", got=str(len(lines) - 2))
     table = np.empty((len(lines) - 2, len(names)))
-    for number, row in enumerate(lines[2:], 3):
+    for number, row in enumerate(lines[2:], FIRST_ROW):
         try:
             values = [float(cell) for cell in row.split(",")]
         except ValueError:
             values = []
         if len(values) != len(names) or not all(map(math.isfinite, values)):
             raise DataError("no row of numbers", where=f"{where}:{number}", expected=f"{len(names)} numbers")
-        table[number - 3] = values
+        table[number - FIRST_ROW] = values
     return LineFile(about, {name: table[:, i].copy() for i, name in enumerate(names)})
 
 
@@ -138,11 +139,16 @@ def _follow_line(line: LineFile, where: str, road: Road, car: CarParams) -> Road
     s, offset = columns["s_m"], columns["offset_m"]
     places = road.points(s, offset)
     away = np.hypot(places[:, 0] - columns["x_m"], places[:, 1] - columns["y_m"])
-    rises = bool(np.all(np.diff(s) > 0.0)) and s[0] >= -PLACE_TOLERANCE and s[-1] <= road.length + PLACE_TOLERANCE
-    if not rises or not away.max() <= PLACE_TOLERANCE:
+    k = int(np.diff(s).argmin())
+    if s[k + 1] <= s[k]:
+        raise DataError("rows that are not in driving order", where=f"{where}:{k + FIRST_ROW + 1}",
+                        expected="s_m rising from row to row", got=f"{s[k + 1]:.2f} after {s[k]:.2f}")  # fmt: skip
+    is_within = s[0] >= -PLACE_TOLERANCE and s[-1] <= road.length + PLACE_TOLERANCE
+    if not is_within or not away.max() <= PLACE_TOLERANCE:
         raise DataError(
             "this line is for another track", where=where, expected="places on the road of this drive",
-            got=f"{line.about.get('track')}, {away.max():.2f} m off", hint="trailbrake line makes one for this track",
+            got=f"{line.about.get('track')}, {away.max():.2f} m off, s_m to {s[-1]:.0f} of {road.length:.0f} m",
+            hint="trailbrake line makes one for this track",
         )  # fmt: skip
     if line.about.get("car_sha256") != car_digest(car):
         raise DataError(
