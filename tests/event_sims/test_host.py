@@ -101,6 +101,7 @@ def test_events_and_frames_that_the_simulator_does_not_know_are_named_once(capfd
     assert capfd.readouterr().err == (
         f"udacity_pid: a message that cannot be read from 127.0.0.1:{port}: no such event, expected steer, manual, "
         "reset, got stear\n"
+        f"udacity_pid: a message that cannot be read from 127.0.0.1:{port}: no event, got hello\n"
     )
 
 

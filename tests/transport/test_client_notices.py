@@ -8,6 +8,7 @@ import pytest
 from trailbrake.transport import client_notices
 from trailbrake.transport.client_notices import (
     LINE_EVERY_S,
+    MOST_DETAILS,
     MOST_LINES,
     UNFINISHED_S,
     WAITING_S,
@@ -99,6 +100,15 @@ def test_an_unreadable_message_is_named_once_for_each_client(said):
         "toy: a message that cannot be read from 127.0.0.1:5000: not a number",
         "toy: a message that cannot be read: no JSON",
     ]  # fmt: skip
+
+
+def test_other_faults_of_a_client_s_messages_are_named_too(said):
+    notices = ClientNotices("toy", say=said.append)
+    for detail in ("no scene moon", "no scene moon", "steering: got nan", *(f"no JSON {k}" for k in range(100))):
+        notices.note_unreadable(detail)
+    assert [line.rpartition(": ")[2] for line in said[:1]] == ["no scene moon"]
+    assert said[1].endswith("steering: got nan")
+    assert len(said) == MOST_DETAILS
 
 
 def test_a_substitute_is_named_once(said):

@@ -14,6 +14,7 @@ Address = tuple[str, int]
 WAITING_S = 5.0  # s without a client after which the host says where it waits
 MOST_LINES = 60  # in a row; then ...
 LINE_EVERY_S = 60.0  # ... one in so many s, with the number of those left out: strangers may knock without an end
+MOST_DETAILS = 5  # different faults in the messages of one client
 UNFINISHED_S = 1.0  # s after which bytes without the end of a message are worth a line
 
 
@@ -86,7 +87,8 @@ class ClientNotices:
         self._name, self._waiting, self._say = name, waiting, LineBudget(say)
         self._waits_since: float | None = None
         self._unfinished_since: float | None = None
-        self._has_unreadable = self._has_unfinished = self._has_rivals = False
+        self._unreadable: set[str] = set()
+        self._has_unfinished = self._has_rivals = False
         self._senders: tuple[Address | None, Address | None] = (None, None)  # the newest two, the newest one last
         self._substitutes: set[str] = set()
 
@@ -101,7 +103,8 @@ class ClientNotices:
     def note_client(self) -> None:
         """A new client has come: what was said of another one may be said of this one too."""
         self._unfinished_since = None
-        self._has_unreadable = self._has_unfinished = False
+        self._unreadable.clear()
+        self._has_unfinished = False
         self._waiting = ""  # one has called
 
     def note_end(self, reason: str) -> None:
@@ -115,9 +118,9 @@ class ClientNotices:
             self._say(f"{self._name}: {text}")
 
     def note_unreadable(self, detail: str, sender: str = "") -> None:
-        """A whole message could not be read; `detail` says what is wrong with it."""
-        if not self._has_unreadable:
-            self._has_unreadable = True
+        """A whole message could not be read; `detail` says what is wrong with it. MOST_DETAILS of a client are said."""
+        if len(self._unreadable) < MOST_DETAILS and detail not in self._unreadable:
+            self._unreadable.add(detail)
             self._say(f"{self._name}: a message that cannot be read{_describe_sender(sender)}: {detail}")
 
     def note_sender(self, sender: Address) -> None:
