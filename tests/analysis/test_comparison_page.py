@@ -95,6 +95,9 @@ def test_on_a_phone_sentences_fit_and_a_tap_brings_the_charts(comparison, tmp_pa
         assert tab.evaluate("document.querySelectorAll('.advice').length") > 1
         assert tab.evaluate(right) <= 400
         assert tab.evaluate("document.documentElement.scrollWidth") <= 400
+        named = "'.corners h2, .corners summary, .laps [scope=row]'"
+        tab.evaluate(f"document.querySelectorAll({named}).forEach((e) => e.append('_kartwerk'.repeat(9)))")
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 400, "names of runs are long"
         tab.evaluate("document.querySelector('tr[data-corner]').click()")
         tab.wait("Math.abs(document.getElementById('charts').getBoundingClientRect().top) < 100")
         assert tab.complaints == []
