@@ -10,6 +10,7 @@ import pytest
 from helpers.processes import command
 
 import trailbrake
+from trailbrake.cars.car_library import LIBRARY
 from trailbrake.cli import main
 from trailbrake.errors import DataError
 from trailbrake.state.commands import COMMAND_FIELDS
@@ -218,6 +219,14 @@ def test_a_track_file_says_what_is_known_of_it(cli):
     (row,) = cli("tracks", road, "--json").object["tracks"]
     assert row["closed"]
     assert row["climb_m"] == pytest.approx(4.0, abs=0.2)
+
+
+def test_cars_and_simulators_by_name_and_file(cli, tmp_path):
+    mine = tmp_path / "mine.toml"
+    mine.write_text((LIBRARY / "kart.toml").read_text("utf-8"), "utf-8")
+    assert [row["name"] for row in cli("cars", mine, "gt3", "--json").object["cars"]] == [str(mine), "gt3"]
+    assert [row["name"] for row in cli("sims", "forza", "--json").object["sims"]] == ["forza"]
+    assert cli("sims", "forzza").code == 2
 
 
 def test_cars(cli):

@@ -5,12 +5,18 @@ from typing import Any
 from trailbrake.cli.output import JsonFlag, print_json, print_table, wrap_text
 
 
-def sims(*, json: JsonFlag = False) -> None:
-    """List the simulators, with what each supplies and accepts."""
+def sims(*names: str, json: JsonFlag = False) -> None:
+    """List the simulators, with what each supplies and accepts.
+
+    Args:
+        names: only these.
+        json: print one JSON object on stdout.
+    """
     from trailbrake.cli.flag_names import choose_simulators
+    from trailbrake.sims import registry
 
     rows: list[dict[str, Any]] = []
-    for simulator in choose_simulators(""):
+    for simulator in [registry.find(name) for name in names] or choose_simulators(""):
         period = simulator.period(simulator.serve_options())
         rows.append(
             {"name": simulator.name, "title": simulator.title, "rate_hz": 1.0 / period,
@@ -141,15 +147,19 @@ def _miniature_tracks() -> list[dict[str, Any]]:
     return rows
 
 
-def cars(*, json: JsonFlag = False) -> None:
+def cars(*names: str, json: JsonFlag = False) -> None:
     """List the cars, with mass, power, drive and equipment.
 
     Beside these: a TOML file, random:SEED for a random car, and random:SEED:CAR for a random one like CAR.
+
+    Args:
+        names: only these; files too.
+        json: print one JSON object on stdout.
     """
     from trailbrake.cars import car_library
 
     rows: list[dict[str, Any]] = []
-    for name in car_library.car_names():
+    for name in names or car_library.car_names():
         car = car_library.load_car(name)
         there = {
             "turbo": car.engine.turbo_lag > 0.0, "hybrid": car.hybrid is not None, "DRS": car.aero.has_drs,
