@@ -21,6 +21,7 @@ GT3 = (LIBRARY / "gt3.toml").read_text()
         ("torque_front = 10400.0", "torque_front = 100.0", ["suspension_front.anti_dive", "at most 0.19", "0.25"]),
         ("mass = 1345.0", "mass = 1345000.0", ["body.mass", "at most 0.0996 m", "standing front tyre", "9.77 m"]),
         ("mass = 1345.0", "mass = inf", ["body.mass", "finite"]),
+        ("wheelbase = 2.70 ", "wheelbase = 2700.0 ", ["body.length", "more than the wheelbase 2700.0"]),
         ("cg_to_front = 1.50", "cg_to_front = 3.0", ["body.cg_to_front", "2.7", "3.0"]),
         (
             "cg_to_front = 1.50",

@@ -60,11 +60,11 @@ def _check_body(car: CarParams, need: _Requirement) -> None:
     body = car.body
     need(body.cg_to_front < body.wheelbase, "body.cg_to_front", f"less than the wheelbase {body.wheelbase}",
          body.cg_to_front)  # fmt: skip
+    need(body.wheelbase < body.length, "body.length", f"more than the wheelbase {body.wheelbase}", body.length)
     least, most = FRONT_SHARES
     need(least <= body.front_share <= most, "body.cg_to_front",
          f"{(1.0 - most) * body.wheelbase:.3g} .. {(1.0 - least) * body.wheelbase:.3g} m, {least:.0%} to {most:.0%} of "
          "the weight in front", f"{body.cg_to_front:g} m, {body.front_share:.0%}")  # fmt: skip
-    need(body.wheelbase < body.length, "body.length", f"more than the wheelbase {body.wheelbase}", body.length)
     need(car.sprung_mass > 0.5 * body.mass, "suspension_front.unsprung_mass",
          f"the four corners to weigh less than half of body.mass {body.mass}",
          f"{body.mass - car.sprung_mass:g} in all")  # fmt: skip
