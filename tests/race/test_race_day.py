@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from trailbrake.driving.road_monitor import RoadMonitor
-from trailbrake.errors import DataError, TrailbrakeError
+from trailbrake.errors import DataError, TrailbrakeError, UsageError
 from trailbrake.race import heat_supervisor, standings
 from trailbrake.race.entry_result import build_result
 from trailbrake.race.options import DayRunOptions
@@ -89,6 +89,34 @@ def test_an_entry_that_does_not_repeat_is_found(tmp_path, quick):
     quick[0] = 1e-9
     again, _ = run(tmp_path, check=True)
     assert sorted(other["entry"] for other in again["differ"]) == ["Mine", "Mine", "Walls", "Walls"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"schedule": (TrackRound(track="kite"),)},
+        {"rules": RaceRules(seconds=1.0, laps=7)},
+        {"seed": 6},
+        {"schedule": (TrackRound(track="oval", races=2),)},
+    ],
+)
+def test_another_schedule_does_not_replace_stored_races(tmp_path, quick, other):
+    first, _ = run(tmp_path)
+    with pytest.raises(UsageError, match=r"race 1 of day one is stored with another schedule.*--day NAME"):
+        run(tmp_path, plan(**other))
+    with ResultStore(tmp_path / "races.sqlite") as store:
+        assert standings.build_leaderboard(*store.read_days())["digest"] == first["digest"]
+    run(tmp_path, plan(**other), again=True)
+    second, _ = run(tmp_path, plan(**other, day="two"))
+    with ResultStore(tmp_path / "races.sqlite") as store:
+        assert [day.name for day in store.read_days()[1]] == ["one", "two"]
+    assert second["kept"] == 0
+
+
+def test_a_day_takes_further_races_and_entries(tmp_path, quick):
+    run(tmp_path, plan(entries=plan().entries[:1], schedule=(TrackRound(track="oval", host={"obstacles": 2}),)))
+    summary, _ = run(tmp_path)
+    assert (summary["ran"], summary["kept"]) == (3, 1)
 
 
 def test_what_was_finished_before_a_stop_is_stored(tmp_path, quick, monkeypatch):

@@ -95,11 +95,12 @@ def _run_stored_day(
     stop = threading.Event()
     guard = handle_stop_signals(stop.set) if threading.current_thread() is threading.main_thread() else nullcontext()
     with ResultStore(path, make=True) as store, guard:
+        heats = schedule_heats(plan)
+        if not options.again:
+            store.check_schedule(plan, heats)
         day = store.store_day(plan, steady_clock.iso_timestamp())
         stored = store.read_fingerprints(day)
-        planned = [
-            (heat, fingerprint_heat(heat, lambda text: read_named_file(text, folder))) for heat in schedule_heats(plan)
-        ]
+        planned = [(heat, fingerprint_heat(heat, lambda text: read_named_file(text, folder))) for heat in heats]
         to_run = [pair for pair in planned if options.again or options.check or not _is_stored(*pair, stored)]
         differ: list[dict[str, Any]] = []
         done = 0

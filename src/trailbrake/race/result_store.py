@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import msgspec
 
@@ -151,6 +151,27 @@ class ResultStore:
             raise
         self._database.execute("COMMIT")
 
+    def check_schedule(self, plan: RaceDayPlan, heats: Sequence[Heat]) -> None:
+        """Check that no stored race of the plan's day is another one in `heats`, whose results would replace it.
+
+        Raises:
+            UsageError: a race has another track, car, seed, number of laps, host option or simulator.
+        """
+        with self._sound_rows():
+            rows = self._database.execute(
+                "SELECT race.number, track, host, car, laps, seed, sim FROM race JOIN day ON day = day.id"
+                " WHERE season = ? AND day.name = ? ORDER BY race.number", (plan.season, plan.day),
+            ).fetchall()  # fmt: skip
+            stored = msgspec.convert(rows, list[tuple[int, str, str, str, int, int, str]])
+        planned = {heat.race: (*_race_columns(heat), heat.sim) for heat in heats}
+        for number, *about in stored:
+            if number in planned and planned[number] != tuple(about):
+                raise UsageError(
+                    f"race {number} of day {plan.day} is stored with another schedule", where=str(self.path),
+                    expected=_describe_race(about), got=_describe_race(planned[number]),
+                    hint="--day NAME (`day` in a race file) makes another day of the season; --again replaces the race",
+                )  # fmt: skip
+
     def store_day(self, plan: RaceDayPlan, begun: str) -> int:
         """Store a day, or what has changed of it; return its number."""
         points = msgspec.json.encode(plan.rules.points).decode()
@@ -184,7 +205,7 @@ class ResultStore:
         A race that has become another one, on another track, say, loses the results that it had.
         """
         base = self._database
-        about = (heat.track, msgspec.json.encode(heat.host).decode(), heat.car, heat.laps, heat.seed)
+        about = _race_columns(heat)
         with self._plain_errors(), self._transaction():
             old = base.execute(
                 "SELECT id, track, host, car, laps, seed FROM race WHERE day = ? AND number = ?", (day, heat.race)
@@ -295,3 +316,13 @@ class ResultStore:
             JudgedLap(n, time, bool(valid), reason, touched, off)
             for n, time, valid, reason, touched, off in msgspec.convert(rows, list[_LapRow])
         )
+
+
+def _race_columns(heat: Heat) -> tuple[str, str, str, int, int]:
+    return heat.track, msgspec.json.encode(heat.host).decode(), heat.car, heat.laps, heat.seed
+
+
+def _describe_race(about: Sequence[Any]) -> str:
+    track, host, car, laps, seed, sim = about
+    options = " ".join(msgspec.json.decode(host, type=tuple[str, ...]))
+    return f"{' '.join(filter(None, (track, options, car)))} on {sim}, laps {laps}, seed {seed}"
