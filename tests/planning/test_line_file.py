@@ -20,6 +20,7 @@ from trailbrake.planning.line_file import (
 )
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track import Track
+from trailbrake.tracks.track_library import load_track
 
 CAR = load_car("gt3")
 
@@ -106,6 +107,34 @@ def test_rows_in_another_order_are_refused_for_that(tmp_path):
     write_line(tmp_path / "line.csv", LineFile(line.about, back))
     with pytest.raises(DataError, match=r"line.csv:4: rows that are not in driving order.*s_m rising"):
         load_racing_line(tmp_path / "line.csv", road, CAR)
+
+
+@pytest.mark.parametrize("rows", [slice(0, 90), slice(30, None)])
+def test_a_line_without_a_part_of_its_rows_is_refused(tmp_path, rows):
+    road = build_stadium()
+    line = make_line(road)
+    assert len(line.columns["s_m"]) > 120
+    cut = {name: values[rows] for name, values in line.columns.items()}
+    write_line(tmp_path / "line.csv", LineFile(line.about, cut))
+    with pytest.raises(DataError, match="rows are missing"):
+        load_line_course(tmp_path / "line.csv", Track("stadium", "", (road,)), CAR)
+    kept = np.r_[0:60, 72 : len(line.columns["s_m"])]
+    holed = {name: values[kept] for name, values in line.columns.items()}
+    write_line(tmp_path / "line.csv", LineFile(line.about, holed))
+    with pytest.raises(DataError, match="none from 236 to 288 m"):
+        load_racing_line(tmp_path / "line.csv", road, CAR)
+
+
+def test_a_line_of_an_open_road_reaches_its_end(tmp_path):
+    road = load_track("serpent_pass").road
+    line = make_line(road)
+    write_line(tmp_path / "line.csv", LineFile(line.about | {"closed": False}, line.columns))
+    assert not load_racing_line(tmp_path / "line.csv", road, CAR).closed
+    for rows in (slice(0, -12), slice(12, None)):
+        cut = {name: values[rows] for name, values in line.columns.items()}
+        write_line(tmp_path / "line.csv", LineFile(line.about | {"closed": False}, cut))
+        with pytest.raises(DataError, match="rows are missing"):
+            load_racing_line(tmp_path / "line.csv", road, CAR)
 
 
 @pytest.mark.parametrize(

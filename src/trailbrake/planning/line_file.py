@@ -35,6 +35,7 @@ PLACE_TOLERANCE = 0.1  # m between a row's x, y and its s and offset on the road
 MAX_BYTES = 32_000_000
 MIN_ROWS = 8
 FIRST_ROW = 3  # line of the file
+MOST_ROW_GAP = 5.0  # over the mean gap: those of `trailbrake line` reach 2.2
 MODEL = "model"  # what a file says that `trailbrake line` wrote: the version of its model
 NEEDED = ("s_m", "offset_m", "x_m", "y_m", "speed_mps")
 LEAST_POINT_SPACING = 2.0  # m between the points that the path goes through
@@ -150,6 +151,7 @@ def _follow_line(line: LineFile, where: str, road: Road, car: CarParams) -> Road
             got=f"{line.about.get('track')}, {away.max():.2f} m off, s_m to {s[-1]:.0f} of {road.length:.0f} m",
             hint="trailbrake line makes one for this track",
         )  # fmt: skip
+    _check_rows_complete(s, where, road)
     if line.about.get("car_sha256") != car_digest(car):
         raise DataError(
             "this line is for another car", where=where, expected=car.name, got=str(line.about.get("car")),
@@ -169,6 +171,18 @@ def _follow_line(line: LineFile, where: str, road: Road, car: CarParams) -> Road
         period = road.length if road.closed else None
         followed.table[:, RoadColumn.GRIP] *= np.interp(place, s, factor, period=period)
     return followed
+
+
+def _check_rows_complete(s: Array, where: str, road: Road) -> None:
+    """Raise DataError where rows at s (n,) m, ascending, leave out a part of the road."""
+    places = np.append(s, s[0] + road.length) if road.closed else np.concatenate([[0.0], s, [road.length]])
+    gaps = np.diff(places)
+    widest = int(gaps.argmax())
+    if gaps[widest] > MOST_ROW_GAP * np.diff(s).mean():
+        raise DataError(
+            "rows are missing: the file is cut off", where=where, expected=f"rows from 0 to {road.length:.0f} m",
+            got=f"none from {places[widest]:.0f} to {places[widest + 1]:.0f} m", hint="write the file again",
+        )  # fmt: skip
 
 
 def _thin_points(x: Array, y: Array) -> NDArray[np.intp]:
