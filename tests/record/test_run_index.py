@@ -60,6 +60,13 @@ def test_runs_are_described_by_their_recordings(folder):
     assert runs[1].driver == "<script>alert(1)</script>", "pages escape it"
 
 
+def test_an_open_loop_replay_has_no_laps_of_its_driver(folder):
+    record(folder / "replay.mcap", Lap(1, 30.0), driver="lane_keep", open_loop="new.mcap")
+    replay, *runs = list_runs(folder)
+    assert (replay.driver, replay.laps, replay.best_s) == ("lane_keep", 0, None)
+    assert choose_run([replay, *runs], "best", folder).id == "old"
+
+
 def test_the_index_follows_the_files_and_can_be_made_again(folder):
     before = list_runs(folder)
     (folder / FILE_NAME).unlink()

@@ -21,7 +21,7 @@ from trailbrake.user_files import read_user_file
 
 FILE_NAME = "runs.sqlite"
 APPLICATION = 0x74627275  # "tbru": SQLite's header says whose file it is
-SCHEMA = 1
+SCHEMA = 2  # 2: open-loop replays have no laps
 LOCK_TIMEOUT_S = 5.0  # s that another program may hold the file
 MAX_TAGS_BYTES = 10_000
 LONGEST_TEXT = 200  # characters of a name out of a recording
@@ -51,7 +51,7 @@ class RunEntry:
         car: its name.
         driver: its name.
         started: when the drive began, as the recording says; "" where it does not.
-        laps: finished laps.
+        laps: finished laps; 0 of an open-loop replay, whose car another driver drove.
         best_s: s, the best valid lap; None without one.
         problem: why it cannot be read; "" where it can.
     """
@@ -231,7 +231,8 @@ def _describe_run(folder: Path, place: str, size: int, modified: int) -> RunEntr
         if PART_KEY in recording.about:
             return RunEntry(name, place, size, modified, problem="a later part of a long drive")
         about = {key: _shorten(recording.about.get(key)) for key in ("sim", "track", "car", "driver", "started")}
-        laps = Recording.open(recording.path).list_lap_records()
+        # The laps in an open-loop replay are another driver's.
+        laps = [] if recording.about.get("open_loop") else Recording.open(recording.path).list_lap_records()
     except (TrailbrakeError, OSError) as error:
         return RunEntry(name, place, size, modified, problem=_shorten(str(error)))
     times = [lap.time_s for lap in laps if lap.valid and 0.0 < lap.time_s < 1e9]
