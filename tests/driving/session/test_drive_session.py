@@ -322,6 +322,8 @@ def test_a_contact_of_two_cars_is_in_the_summary_and_in_both_recordings(own, tmp
         touched = recording.state["time"][recording.state["contact_depth"] > 0.0]  # on the clock of this car's wire
         assert event.time == pytest.approx(touched[0], abs=1e-6)
         assert event.text.startswith(f"contact with car {other} at s ")
+    assert contact["time_s"] == pytest.approx(event.time, abs=1e-6)
+    assert contact["end_s"] > contact["time_s"]
     assert Path(summary["others"][0]["recording"]).stem == Path(summary["recording"]).stem + "_car1"
 
 

@@ -142,11 +142,12 @@ def run_setup(
 
 
 class _DrivenCars(NamedTuple):
-    """A drive that is over."""
+    """A drive that is over; s by which the clock of the first car's recording is behind that of the world."""
 
     cars: list[CarSession]
     result: LoopResult
     host_report: JsonObject
+    clock_lag_s: float
     game_report: JsonObject
     camera_report: JsonObject
 
@@ -188,6 +189,7 @@ def _drive_cars(
     setup, course, drivers = resolved.setup, resolved.course, resolved.drivers
     cars: list[CarSession] = []
     reports: list[JsonObject] = []
+    lags: list[float] = []
 
     def watch_cars(connection: Connection) -> Iterator[CarWatch]:
         watchers: list[Tap] = []
@@ -209,7 +211,7 @@ def _drive_cars(
             if loop.supervisor.stability is not None:
                 slides = loop.supervisor.stability.slides
                 car.recorder.store_event(car.scorer.time, f"stability control on; slides in which it acted: {slides}")
-        _record_contacts(cars, outcome, connection.plant)
+        lags.append(_record_contacts(cars, outcome, connection.plant))
         reports.append({} if setup.session_tool is None else setup.session_tool.report())
         reports.append({} if connection.camera is None else connection.camera.summarise_pictures())
 
@@ -220,27 +222,37 @@ def _drive_cars(
     )  # fmt: skip
     for car, loop in zip(cars, outcome.cars, strict=True):
         car.loop = loop
-    return _DrivenCars(cars, outcome.loop, outcome.host_report, *reports)
+    return _DrivenCars(cars, outcome.loop, outcome.host_report, lags[0], *reports)
 
 
-def _record_contacts(cars: list[CarSession], outcome: DriveOutcome, plant: Plant | None) -> None:
+def _record_contacts(cars: list[CarSession], outcome: DriveOutcome, plant: Plant | None) -> float:
     """Store the cars' contacts with each other in their recordings, where the world is in this process.
 
-    The clock of a car's wire begins when the car gets its client; the world's began before.
+    The clock of a car's wire begins when the car gets its client; the world's began before. Returns by how many s the
+    first car's is behind.
     """
     if plant is None:
-        return
+        return 0.0
+    lags = [plant.car_state(0).time - car.time for car in outcome.cars]
     for contact in (CarContact(**fields) for fields in plant.counters().get("car_contacts", ())):
         for car in (contact.first, contact.second):
-            late = plant.car_state(0).time - outcome.cars[car].time
-            cars[car].recorder.store_event(contact.time_s - late, contact.describe(car))
+            cars[car].recorder.store_event(contact.time_s - lags[car], contact.describe(car))
+    return lags[0]
+
+
+def _shift_times(rows: list[JsonObject], lag_s: float) -> list[JsonObject]:
+    """Return contacts or standings of the world with their times on a clock that is `lag_s` behind."""
+    return [
+        row | {name: row[name] - lag_s for name in ("time_s", "end_s", "finish_s") if row.get(name) is not None}
+        for row in rows
+    ]
 
 
 def _finish_summary(resolved: ResolvedDrive, driven: _DrivenCars, listener: ProgressListener) -> JsonObject:
     """Return the summary of a drive; write the report and the driving log."""
     keep, first, memory = resolved.setup.spec.keep, driven.cars[0], resolved.memory
     summary = _build_summary(resolved, first, driven.result)
-    summary["host"] = driven.host_report
+    summary["host"] = driven.host_report  # its times are the world's
     if math.isnan(summary["contacts"]):  # the wire does not supply them, the embedded world does
         summary["contacts"] = driven.host_report.get("contacts", math.nan)
     summary["game"] = driven.game_report
@@ -252,7 +264,8 @@ def _finish_summary(resolved: ResolvedDrive, driven: _DrivenCars, listener: Prog
         listener.show_message(problem)
     summary["memory"] = str(memory.path) if memory is not None else None
     world = driven.host_report.get("world", {})
-    summary["car_contacts"], summary["race"] = world.get("car_contacts", []), world.get("race", [])
+    for name in ("car_contacts", "race"):
+        summary[name] = _shift_times(world.get(name, []), driven.clock_lag_s)
     summary["others"] = [car.build_summary() for car in driven.cars[1:]]
     return summary
 
