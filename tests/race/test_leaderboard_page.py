@@ -37,6 +37,13 @@ def board(folder=None, days=("one", "two"), entry=EVIL, season="Cup & Saucer"):
     )  # fmt: skip
 
 
+def test_a_dead_heat_names_both_winners(tmp_path):
+    heat = RaceRecord(number=1, track="oval", host=(), car="", laps=2, seed=0, results=(result("a", 10, 11),
+                      result("b", 11, 10), result("c", 12, 12)))  # fmt: skip
+    day = DayRecord(name="one", sim="trend", begun="2026-05-04", score="finish", points=(10,), races=(heat,))
+    assert "won by a and b in " in build_page(build_leaderboard("Cup", [day]), tmp_path)
+
+
 class Reader(HTMLParser):
     """Collects the text, the links and the open tags of a page."""
 

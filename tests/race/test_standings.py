@@ -33,7 +33,9 @@ def day(*races, name="one", score="best_lap", points=(10.0, 8.0, 6.0)):
 def test_who_finishes_is_before_who_does_not_and_more_laps_before_fewer():
     given = [result("slow", 12, 12), result("out2", 9, 9, ended="hung"), result("fast", 11, 12),
              result("none", ended="hung"), result("out1", 8, ended="hung")]  # fmt: skip
-    assert [r.entry for r in rank_results(given)] == ["fast", "slow", "out2", "out1", "none"]
+    assert [(place, r.entry) for place, r in rank_results(given)] == [
+        (1, "fast"), (2, "slow"), (None, "out2"), (None, "out1"), (None, "none"),
+    ]  # fmt: skip
 
 
 DAY = day(
@@ -70,6 +72,15 @@ def test_places_in_races_count_where_the_rules_say_so():
     # Race 1: a 21, b 21.5. Race 2: b 25, a 39.5. Race 3: b 99, a 101, c 108.
     races = DAY.races
     assert score_points(day(*races, score="finish")) == {"a": 10 + 8 + 8, "b": 8 + 10 + 10, "c": 6}
+
+
+def test_a_dead_heat_has_one_place_for_both_its_winners():
+    tied = race(1, "oval", result("a", 10, 11), result("b", 11, 10), result("c", 12, 12))
+    board = build_leaderboard("Cup", [day(tied, score="finish")])
+    assert [row["place"] for row in board["days"][0]["races"][0]["results"]] == [1, 1, 3]
+    assert [(row["place"], row["points"], row["wins"]) for row in board["standings"]] == [
+        (1, 10, 1), (1, 10, 1), (3, 6, 0),
+    ]  # fmt: skip
 
 
 def test_points_end_where_the_list_ends():

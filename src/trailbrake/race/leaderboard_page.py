@@ -129,8 +129,9 @@ def _race_section(race: JsonValues, folder: Path) -> str:
     heads = [("", "place"), ("entry", "name"), ("laps", ""), ("time", ""), ("best lap", ""), ("contacts", ""),
              ("out because", "name"), ("files", "name")]  # fmt: skip
     rows = [_result_row(result, race, folder) for result in race["results"]]
-    won = race["results"][0] if race["results"] and race["results"][0]["finished"] else None
-    winner = f"won by {escape_html(won['entry'])} in {format_lap_time(won['time_s'])}" if won else "no entry finished"
+    won = [result for result in race["results"] if result["place"] == 1]
+    names = " and ".join(escape_html(result["entry"]) for result in won)
+    winner = f"won by {names} in {format_lap_time(won[0]['time_s'])}" if won else "no entry finished"
     return (
         f"<details><summary>Race {race['number']} on {_course_title(race)}, {_count_noun(race['laps'], 'lap', 'laps')}:"
         f" <span class='quiet'>{winner}</span></summary>{_scrolled_table(heads, rows)}</details>"

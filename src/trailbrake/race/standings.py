@@ -49,9 +49,17 @@ class DayRecord(msgspec.Struct, frozen=True, kw_only=True):
     drivers: dict[str, str] = {}
 
 
-def rank_results(results: Sequence[EntryResult]) -> list[EntryResult]:
-    """Return results by place: who has finished by time, then who has driven more laps, then by their time."""
-    return sorted(results, key=_rank_key)
+def rank_results(results: Sequence[EntryResult]) -> list[tuple[int | None, EntryResult]]:
+    """Return (place, result): who has finished by time, then who has driven more laps, then by their time.
+
+    Results of one time have one place; those that have not finished have None.
+    """
+    ranked = sorted(results, key=_rank_key)
+    merits = [_rank_key(result)[:3] for result in ranked]
+    return [
+        (merits.index(merit) + 1 if result.finished else None, result)
+        for merit, result in zip(merits, ranked, strict=True)
+    ]
 
 
 def _rank_key(result: EntryResult) -> tuple[bool, int, float, str]:
@@ -91,8 +99,8 @@ def score_points(day: DayRecord) -> dict[str, float]:
                 give(row["entry"], row["place"])
     else:
         for race in day.races:
-            for place, result in enumerate(rank_results(race.results), 1):
-                if result.finished:
+            for place, result in rank_results(race.results):
+                if place is not None:
                     give(result.entry, place)
     return gained
 
@@ -121,22 +129,22 @@ def _standings_row(
     entry: str, driver: str, days: Sequence[DayRecord], by_day: dict[str, dict[str, float]]
 ) -> dict[str, Any]:
     own = [result for day in days for race in day.races for result in race.results if result.entry == entry]
-    first = [rank_results(race.results)[0] for day in days for race in day.races if race.results]
+    places = [placed for day in days for race in day.races for placed in rank_results(race.results)]
     return {
         "entry": entry, "driver": driver, "points": sum(gained.get(entry, 0.0) for gained in by_day.values()),
         "days": {name: gained[entry] for name, gained in by_day.items() if entry in gained},
         "races": len(own), "finished": sum(result.finished for result in own),
-        "wins": sum(result.finished and result.entry == entry for result in first),
+        "wins": sum(place == 1 and result.entry == entry for place, result in places),
         "laps": sum(len(result.laps) for result in own), "contacts": sum(result.contacts for result in own),
     }  # fmt: skip
 
 
 def encode_race(race: RaceRecord) -> dict[str, Any]:
     """Return a race with its results by place."""
-    results = []
-    for place, result in enumerate(rank_results(race.results), 1):
-        values = msgspec.to_builtins(result)
-        results.append({"place": place if result.finished else None, **values, "log": race.logs.get(result.entry, "")})
+    results = [
+        {"place": place, **msgspec.to_builtins(result), "log": race.logs.get(result.entry, "")}
+        for place, result in rank_results(race.results)
+    ]
     return {
         "number": race.number, "track": race.track, "host": list(race.host), "car": race.car, "laps": race.laps,
         "seed": race.seed, "results": results,
