@@ -42,6 +42,9 @@ def test_a_pause_that_no_game_hears_yet_is_said(page, capsys):
 
 
 def test_restart_as_json(page, capsys):
+    assert run_command_line(["sim", "assetto", "restart"]) == 2
+    assert "no game is there" in capsys.readouterr().err
+    (page.parent / spec.public_name(0)).write_bytes(bytes(codec.PUBLIC_SIZE))
     assert run_command_line(["sim", "assetto", "restart", "--json"]) == 0
     assert capsys.readouterr().out.startswith('{"sim": "assetto", "said": ["requested a restart')
 

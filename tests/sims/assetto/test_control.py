@@ -1,5 +1,7 @@
 """Requests from outside of a drive, in front of our host."""
 
+import time
+
 import pytest
 
 from trailbrake.errors import SimulatorError
@@ -61,6 +63,14 @@ def test_restart_is_one_pulse(session):
     assert [c.restart for i, c in session.plant.heard if i == 0] == [True]
     assert "requested a restart" in said[0]
     assert state(session) is None
+
+
+def test_without_a_game_nothing_is_restarted(shm, monkeypatch):
+    monkeypatch.setenv("TRAILBRAKE_SHM", str(shm))
+    said = []
+    with pytest.raises(SimulatorError, match="no game is there, so no session can be restarted"):
+        send(SimCommand(restart=True), ControlOptions(), time.monotonic, said.append)
+    assert (said, list(shm.iterdir())) == ([], [])
 
 
 def test_pits_and_teleport_leave_the_car_free_again(session):

@@ -56,7 +56,7 @@ def send(command: SimCommand, options: ControlOptions, idle: Idle, say: Callable
         say: receives lines for the user.
 
     Raises:
-        SimulatorError: the game is gone and has left its pages, or the car cannot be taken.
+        SimulatorError: the game is gone and has left its pages, there is none to restart, or the car cannot be taken.
     """
     memory = SharedMemory()
     if command.pause is not False:  # what a dead session left is taken back all the same
@@ -70,6 +70,10 @@ def send(command: SimCommand, options: ControlOptions, idle: Idle, say: Callable
         say(f"car {options.car_index} was taken for {_HOLD_S:g} s and given back: the game may forget the request then")
     if not _requests_sim_state(command):
         return
+    has_game = any(map(memory.page_exists, (spec.public_name(options.car_index), acpmf.PHYSICS_NAME)))
+    if command.restart and not has_game and memory.read_lock_state(spec.HOST_LOCK) is not LockState.HELD:
+        raise SimulatorError("no game is there, so no session can be restarted", where=memory.folder,
+                             hint="start it and a session, or `trailbrake serve assetto`")  # fmt: skip
     pages = SimStatePages(memory)
     fields = sim_state_fields(command)
     if command.restart:
@@ -79,7 +83,7 @@ def send(command: SimCommand, options: ControlOptions, idle: Idle, say: Callable
     requested = pages.write_fields({**fields, "restart_session": 0})
     resumed = requested == codec.SimState()
     try:
-        if any(map(memory.page_exists, (spec.public_name(options.car_index), acpmf.PHYSICS_NAME))):
+        if has_game:
             say(describe_effect(requested, measure_pace(memory, options.car_index, idle)))
         elif not resumed:
             say("no game is there yet: a session that starts finds this; `trailbrake sim assetto resume` takes it back")
