@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Verdict = Literal["ok", "problem", "unknown"]
+OWN_COUNTS = "wire"  # group of the fields that are there before a game has sent anything
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from trailbrake.cli import simulator_tools
 from trailbrake.cli.main import run_command_line
 from trailbrake.driving import verification
 from trailbrake.driving.verification import Verification
-from trailbrake.findings import Finding, WireField
+from trailbrake.findings import OWN_COUNTS, Finding, WireField
 from trailbrake.sims import registry
 from trailbrake.sims.registry import find
 from trailbrake.simulator import load_part
@@ -74,6 +74,18 @@ def test_sniff_into_a_pipe_prints_once(capsys):
     simulator_tools.print_wire(find("beamng"), tool, None, json=True)
     fields = json.loads(capsys.readouterr().out)["fields"]
     assert fields == [{"group": "Car0", "name": "speed", "value": "12.5", "unit": "m/s"}]
+
+
+def test_sniff_without_data_fails_with_a_line(capsys):
+    @contextlib.contextmanager
+    def watch(options):
+        yield lambda: [WireField(OWN_COUNTS, "datagrams", "0")]
+
+    for as_json in (False, True):
+        assert simulator_tools.print_wire(find("forza"), SniffTool(object, watch), None, json=as_json) == 1
+        captured = capsys.readouterr()
+        assert "datagrams" in captured.out
+        assert captured.err == "trailbrake: no data of forza has come; trailbrake doctor forza finds out why\n"
 
 
 def rendered(view):

@@ -22,7 +22,7 @@ from trailbrake.cli.flag_names import INSTALL, choose_simulators, command_name
 from trailbrake.cli.output import JsonFlag, print_json, print_notice, print_table
 from trailbrake.driving.options import PadCheckOptions
 from trailbrake.errors import UsageError
-from trailbrake.findings import WireField
+from trailbrake.findings import OWN_COUNTS, WireField
 from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator, load_part
 from trailbrake.user_files import write_whole
@@ -167,14 +167,16 @@ def _format_value(value: Any) -> str:
 def print_wire(
     simulator: AnySimulator, tool: "SniffTool[Any]", options: object, *, json: bool, seconds: float = 0.0
 ) -> int:
-    """Show the live fields for `seconds`, 0 = until stopped; where the output is no terminal, once at the end."""
+    """Show the live fields for `seconds`, 0 = until stopped; where the output is no terminal, once at the end.
+
+    Returns 1 where nothing but our own counts was there to show.
+    """
     if not 0.0 <= seconds < math.inf:
         raise UsageError("no number of seconds", where="--seconds", expected="0 or more", got=f"{seconds:g}")
     end = time.monotonic() + seconds
     with tool.watch(options) as look:
         if sys.stdout.isatty() and not json:
-            _show_live_wire(look, end if seconds else math.inf)
-            return 0
+            return _check_wire_data(simulator, _show_live_wire(look, end if seconds else math.inf))
         fields = look()
         while time.monotonic() < end:
             time.sleep(min(_SNIFF_PERIOD, max(end - time.monotonic(), 0.0)))
@@ -184,14 +186,22 @@ def print_wire(
     else:
         print_table(simulator.name, ["page", "field", "value", "unit"],
                     [[f.group, f.name, f.value, f.unit] for f in fields])  # fmt: skip
-    return 0
+    return _check_wire_data(simulator, fields)
 
 
-def _show_live_wire(look: Callable[[], list[WireField]], end: float) -> None:
+def _check_wire_data(simulator: AnySimulator, fields: list[WireField]) -> int:
+    if any(field.group != OWN_COUNTS for field in fields):
+        return 0
+    print_notice(f"trailbrake: no data of {simulator.name} has come; trailbrake doctor {simulator.name} finds out why")
+    return 1
+
+
+def _show_live_wire(look: Callable[[], list[WireField]], end: float) -> list[WireField]:
     from rich.live import Live
 
     glow: dict[tuple[str, str], int] = {}
     last: dict[tuple[str, str], str] = {}
+    fields: list[WireField] = []
     with Live(screen=True, auto_refresh=False) as screen:
         try:
             while time.monotonic() < end:
@@ -200,7 +210,8 @@ def _show_live_wire(look: Callable[[], list[WireField]], end: float) -> None:
                 last = {(f.group, f.name): f.value for f in fields}
                 time.sleep(_SNIFF_PERIOD)
         except KeyboardInterrupt:
-            return
+            pass
+    return fields
 
 
 def layout_wire_fields(

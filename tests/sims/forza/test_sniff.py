@@ -24,6 +24,7 @@ def test_every_field_with_its_official_name_and_unit():
     assert fields["sled", "WheelOnRumbleStripFrontRight"] == ("1", "bool")
     assert fields["extra", "TrackOrdinal"] == ("1640", "id")
     assert fields["wire", "phase"] == ("driving", "")
+    assert (fields["wire", "formats"], fields["wire", "lengths"]) == (("fm2023: 1", ""), ("", ""))
     assert len([g for g, _ in fields if g != "wire"]) == 90
 
 

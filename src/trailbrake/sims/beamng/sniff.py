@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Any
 
 from trailbrake.errors import WireError
-from trailbrake.findings import WireField
+from trailbrake.findings import OWN_COUNTS, WireField
 from trailbrake.sims.beamng import spec
 from trailbrake.sims.beamng.codec import Doubles, StateMessage, decode_state
 from trailbrake.sims.beamng.signal_contract import SignalContract, load_contract
@@ -109,9 +109,9 @@ def watch(options: SniffOptions) -> Iterator[Callable[[], list[WireField]]]:
         rate = (count - count_before) / (now - time_before) if now > time_before else 0.0
         count_before, time_before = count, now
         wire = [
-            WireField("wire", "messages", str(count)),
-            WireField("wire", "messages per second", f"{rate:.0f}", "1/s"),
-            WireField("wire", "of another size", str(listener.wrong_size)),
+            WireField(OWN_COUNTS, "messages", str(count)),
+            WireField(OWN_COUNTS, "messages per second", f"{rate:.0f}", "1/s"),
+            WireField(OWN_COUNTS, "of another size", str(listener.wrong_size)),
         ]
         if listener.newest is None:
             return wire
@@ -126,14 +126,14 @@ def watch(options: SniffOptions) -> Iterator[Callable[[], list[WireField]]]:
 
 
 def _signal_fields(contract: SignalContract, message: Doubles) -> Iterator[WireField]:
-    yield WireField("wire", "message_id", f"{message[0]:.12g}")
+    yield WireField(OWN_COUNTS, "message_id", f"{message[0]:.12g}")
     for signal, value in zip(contract.state_signals, message[1:], strict=True):
         _, dash, unit = signal.description.rpartition(" - ")  # as the game's editor writes it
         yield WireField(signal.group or "signals", signal.name, f"{value:.6g}", unit if dash else "")
 
 
 def _message_fields(message: StateMessage) -> Iterator[WireField]:
-    yield WireField("wire", "message_id", f"{message.message_id:.12g}")
+    yield WireField(OWN_COUNTS, "message_id", f"{message.message_id:.12g}")
     banks = iter(_BANK_ENDS)
     group, last = next(banks)
     for name, value in zip(message._fields[1:_CUSTOM_INDEX], message[1:_CUSTOM_INDEX], strict=True):

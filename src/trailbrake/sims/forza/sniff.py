@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from time import monotonic
 
-from trailbrake.findings import WireField
+from trailbrake.findings import OWN_COUNTS, WireField
 from trailbrake.sims.forza import spec
 from trailbrake.sims.forza.blocks import block_fields
 from trailbrake.sims.forza.codec import Packet
@@ -56,10 +56,12 @@ def watch(options: SniffOptions) -> Iterator[Callable[[], list[WireField]]]:
 
 
 def _wire_fields(stream: TelemetryStream) -> Iterator[WireField]:
-    yield WireField("wire", "phase", stream.phase.name.lower())
-    yield WireField("wire", "period", f"{stream.period * 1e3:.2f}", "ms")
+    yield WireField(OWN_COUNTS, "phase", stream.phase.name.lower())
+    yield WireField(OWN_COUNTS, "period", f"{stream.period * 1e3:.2f}", "ms")
     for name, value in asdict(stream.counters).items():
-        yield WireField("wire", name, str(value))
+        if isinstance(value, dict):
+            value = ", ".join(f"{kind}: {count}" for kind, count in value.items())
+        yield WireField(OWN_COUNTS, name, str(value))
 
 
 def _packet_fields(packet: Packet) -> Iterator[WireField]:
