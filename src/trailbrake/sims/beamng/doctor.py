@@ -249,7 +249,7 @@ class DoctorOptions:
         simulink_time: s, as set in the simulator. Default: the contract's, or 0.005.
         ping_time: s, as set in the simulator. Default: the contract's, or 0.00001.
         contract: the CSV file with the signals of generation 2; the answers then hold the brake.
-        seconds: how long to answer and measure.
+        seconds: how long to answer, after 2.5 s of listening.
         compute: s that your controller computes for a message; 0 = unknown.
     """
 
