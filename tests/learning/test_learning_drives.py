@@ -83,10 +83,10 @@ def test_a_wire_that_supplies_too_little_is_said():
     assert "no laps with the learned car" in progress.listener.lines[0]
 
 
-def record(path, rows=400):
+def record(path, rows=400, **about):
     """Write a recording of a straight drive on a road 8 m wide; from row 300 on the car is beside it."""
     recorder = Recorder(path)
-    recorder.start({"sim": "forza"})
+    recorder.start({"sim": "forza", **about})
     x = np.arange(-20.0, 300.0, 5.0)
     centre = np.column_stack([x, 0.0 * x])
     half = np.array([0.0, 4.0])
@@ -142,6 +142,14 @@ def test_an_export_teaches_what_its_recording_does(tmp_path):
     assert (table.drive == 3.0).all()
     assert table.steer.tolist() == [0.01] * 400
     assert table.fx == pytest.approx(np.full(400, 0.1))
+
+
+def test_commands_of_an_open_loop_replay_teach_nothing(tmp_path):
+    path = record(tmp_path / "a.mcap", open_loop="driven.mcap")
+    table = read_drive(path, 0)
+    assert np.isnan(table.steer).all()
+    assert np.isnan(table.brake_command).all()
+    assert table.fx == pytest.approx(np.full(len(table), 0.1))
 
 
 def test_a_long_recording_is_unpacked_once_for_all_columns(tmp_path, monkeypatch):

@@ -171,6 +171,8 @@ def read_drive(path: Path, number: int, bounds: RoadBounds | None = None) -> Dri
 def _make_drive_table(recording: Recording, number: int, bounds: RoadBounds | None) -> DriveTable:
     rows = recording.read_rows(slice(None), signals=())  # all columns at once: of a long drive chunks are not kept
     state, controls = dict(rows.state), dict(rows.controls)
+    if recording.about.get("open_loop"):  # these commands moved no car
+        controls = {name: np.full_like(values, np.nan) for name, values in controls.items()}
     state["time"] = np.where(recording.undone, np.nan, state["time"])
     road = recording.road_map if bounds is None else None
     if road is not None:
