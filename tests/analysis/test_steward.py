@@ -70,8 +70,11 @@ def test_a_car_that_a_third_has_just_pushed_is_not_at_fault(tmp_path):
 
 
 def test_rows_for_json_and_the_report_have_the_evidence(tmp_path):
-    path = record_scene(tmp_path, rear_end_on_a_straight(1), about={"car": "gt3"})
+    scene = rear_end_on_a_straight(1)
+    path = record_scene(tmp_path, scene, about={"car": "gt3"})
     (row,) = list_verdicts(judge(path))
+    (place,) = scene.s[0][Recording.open(path).state["time"] == row["time_s"]]
+    assert row["s_m"] == pytest.approx(place, abs=0.2)  # of the first car, at that time; rows are 0.65 m apart
     assert (row["first"], row["second"], row["fault"]) == (0, 1, 1)
     assert row["evidence"]["closing_mps"] == pytest.approx(row["relative_mps"], abs=0.1)
     for recording in open_race(Recording.open(path)):

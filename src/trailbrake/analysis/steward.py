@@ -158,7 +158,8 @@ def _judge_incident(
         verdict = Verdict(None, "too little was recorded before it", "", {"rows": float(len(rows))})
     if verdict is None:
         verdict = judge_contact(road, pair, tuple(tracks.values()))
-    s = float(pair[0].s[-1]) % road.length if road.length else float(pair[0].s[-1])
+    s = float(project_points(line, a.x[row : row + 1], a.y[row : row + 1])[0][0])
+    s = s % road.length if road.length else s
     relative = float(np.hypot(*(velocity[0] - velocity[1])))
     return JudgedContact(float(time[row]), float(time[end]), a.number, b.number, s, relative, *verdict)
 
