@@ -88,6 +88,17 @@ def test_beside_the_road_it_slows_down():
     assert answer.brake > 0.2
 
 
+def test_a_car_beside_the_road_aims_inside_its_edge_until_its_wheels_are_back():
+    made = driver(learn=0.0)
+    width = float(course().line.table[100, RoadColumn.WIDTH_LEFT])
+    shifts = []
+    for beyond in (0.0, 1.0, 3.0, 0.0, -2.0, 0.0):  # m that the car's middle is beyond the edge
+        made.act(state(offset=width + beyond), 0.003)
+        shifts.append(made.shift)
+    assert shifts[0] == shifts[-1] == shifts[-2] == 0.0  # on a kerb it is not beside the road
+    assert shifts[2] < shifts[1] < shifts[3] < 0.0
+
+
 def test_wheels_beyond_the_edge_count_where_the_car_is_wide_of_its_line():
     made = driver()
     table = made.line.table
@@ -192,6 +203,19 @@ def test_where_the_grip_has_fallen_what_was_learned_of_the_steering_ends_ahead_o
     assert learned[rows] == pytest.approx([0.01, 0.005, 0.0, 0.0], abs=1e-3)
     made._put_corrections_into_plan()
     assert made.plan.table[:, PlanColumn.LEARNED_STEER] == pytest.approx(0.01)
+
+
+@pytest.mark.slow
+def test_a_patch_at_half_the_grip_slows_its_place_alone(tmp_path):
+    """After a lap with 6.2 s beside the road the next ones were 10 s slower than without the patch; it costs 1 s."""
+    world = ("patch_begin=551", "patch_length=30", "patch_left=0.5", "patch_right=0.5")
+    flags = DriveFlags(track="gen:992016", sim="assetto", laps=2, world=world, report=False, out=str(tmp_path))
+    summary = drive(flags.make_spec())
+    second = summary["laps"][1]
+    assert summary["contacts"] == 0
+    assert summary["off_track_s"] < 3.5
+    assert second["valid"]
+    assert second["time_s"] < 45.0
 
 
 @pytest.mark.slow

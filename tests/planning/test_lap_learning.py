@@ -455,3 +455,16 @@ def test_an_estimate_that_a_slide_lowers_at_the_lap_s_end_raises_no_place():
         observe(learning, s, 1.0 if s < 900.0 else 0.95, 0.95, LIMITS.target_slip + 0.05, 0.0)
     observe(learning, 1.0, 0.95, 0.0, 0.0, 0.0)
     assert learning.factors.max() <= 1.0
+
+
+def test_what_a_place_shows_for_itself_lowers_nothing():
+    learning = LapLearning(LENGTH, closed=True, limits=PEAK_LIMITS)
+    place = np.arange(30, 45)
+    for s in np.arange(5.0, LENGTH, 2.0):
+        here = 300.0 <= s < 440.0
+        observe(learning, s, 0.6 if here else 1.0, 0.95, 1.3 if here else PEAK_LIMITS.target_slip, 0.1 if here else 0.0)
+        if s == 441.0:
+            learning.discard_stations(place, 1.0)
+    observe(learning, 1.0, 1.0, 0.0, 0.0, 0.0)
+    assert np.all(learning.factors > 0.999)
+    assert learning.usable_grip(350.0, 1.0) == 1.0

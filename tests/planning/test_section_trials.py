@@ -170,3 +170,12 @@ def test_what_was_driven_beside_a_best_plan_comes_back_with_it():
     following = made.judge_beside(wanted, wanted + 0.02)
     assert following[:, 5] == pytest.approx(0.04)
     assert following[:, 37] == pytest.approx(TRUST_SHRINKAGE * 0.02)
+
+
+def test_a_section_whose_road_is_another_is_judged_anew():
+    found = trials()
+    found.judge(lap_of(np.ones(COUNT), 1.0))
+    found.forget_sections(np.array([9, 10]))
+    following = found.judge(lap_of(np.full(COUNT, 0.9), 1.2))
+    assert following[:20] == pytest.approx(0.9 * 1.04)  # the slower lap is the best of these two
+    assert following[20:] == pytest.approx(1.0 + TRUST_SHRINKAGE * 0.04)

@@ -68,6 +68,8 @@ LEAST_SHARE = 0.3  # of the planned speed
 MOST_WIDE = 1.0  # m outside the line, from which a blow is the fault of the speed, not of the map
 EDGE_ROOM = 3.0  # m between the middle of the car and the edge, from which a blow is that of another car
 MOST_GAP = 0.1  # s between two samples that are compared
+RETURN_GAIN = 3.0  # m that the aim is shifted, for each m that the wheels of a slow car are beside the road; ...
+RETURN_SPEED = 15.0  # m/s, up to which: from there on in inverse proportion, for the same speed across the road
 AFTER_BLOW = 0.5  # s after a blow from outside, in which the tyres say nothing
 FADING = 40.0  # m, over which learned steering ends where the grip has fallen
 ROWS_A_TICK = 8  # of the plan that are filled in anew: a car passes less than one in a tick
@@ -141,9 +143,10 @@ class Driver:
         self.full_steer_angle = car.full_steer_angle
         self.fill_rows = bind_entry(fill_rows, self.plan.table, self.sources, 0, ROWS_A_TICK)
         rest = TrackedMotion(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, (0.0, 0.0, 0.0, 0.0), 1)
-        self.track_line = bind_entry(track_line, self.plan, self.car, rest, self.law_gains, TrackingAim(-1, 1.0))
+        self.track_line = bind_entry(track_line, self.plan, self.car, rest, self.law_gains, TrackingAim(-1, 1.0, 0.0))
         self.road_return = RoadReturn(course, forward_gear=1)
         self.row, self.filled, self.angle, self.speed_share = -1, 0, 0.0, 1.0
+        self.shift = 0.0
         self.held_plan, self.is_disturbed = self.plan, False
         self.unlearned_time = 0.0
 
@@ -169,11 +172,14 @@ class Driver:
             1 if state.gear is None else state.gear,
         )
         command = TrackingCommand(
-            *self.track_line(self.held_plan, self.car, motion, self.law_gains, TrackingAim(self.row, self.speed_share))
+            *self.track_line(
+                self.held_plan, self.car, motion, self.law_gains, TrackingAim(self.row, self.speed_share, self.shift)
+            )
         )
         starts_lap, self.row = command.row < self.row, command.row
         deviation = self._measure_deviation(command)
         self.speed_share = max(1.0 - WIDE_SHARE * deviation.wide, LEAST_SHARE)
+        self.shift = self._find_return_shift(command.offset, state.speed, off_road=deviation.off_road)
         if deviation.off_road:
             self.speed_share *= OFF_ROAD_SPEED_SHARE  # the plan is for tarmac
         if self.learns and state.speed > MIN_LEARNING_SPEED:
@@ -238,6 +244,15 @@ class Driver:
             overrun = max(over_left if off_aim > 0.0 else over_right, overrun)
         on_verge = max(over_left, over_right) > KERB_ROOM
         return Deviation(wide, -command.speed_error, off_road, overrun, command.steer_cut, on_verge)
+
+    def _find_return_shift(self, offset: float, speed: float, *, off_road: bool) -> float:
+        """Return the shift (m, left) of the aim until the wheels are on the road: the line may follow its edge."""
+        if not off_road and self.shift == 0.0:
+            return 0.0
+        read, half_track = self.line.table.item, max(self.car.half_tracks)
+        beyond_left = max(offset + half_track - read(self.row, RoadColumn.WIDTH_LEFT), 0.0)
+        beyond_right = max(half_track - offset - read(self.row, RoadColumn.WIDTH_RIGHT), 0.0)
+        return RETURN_GAIN * min(RETURN_SPEED / max(speed, 1.0), 1.0) * (beyond_right - beyond_left)
 
     def _learn(self, state: CarState, command: TrackingCommand, deviation: Deviation) -> None:
         """Adapt the plan by a sample of the time since the last one."""

@@ -14,7 +14,7 @@ from typing import Annotated, NamedTuple
 import msgspec
 import numpy as np
 
-from trailbrake.arrays import Array
+from trailbrake.arrays import Array, Ints
 from trailbrake.json_types import JsonObject
 from trailbrake.planning.edge_learning import MOST_SHIFT
 from trailbrake.planning.section_trials import MOST_TRUST, SURE_STEP, TRUST_SHRINKAGE, SectionLap, SectionTrials
@@ -226,6 +226,18 @@ class LapLearning:
                 self._used[station] = min(use / PLANNED_USE, 1.0)
         return ended
 
+    def discard_stations(self, stations: Ints, grip: float) -> None:
+        """Take what the present lap shows at `stations` for that of a place for itself: the road has `grip` there.
+
+        Their times are no measure of plans from now on: the plans of those sections are the best ones until the next.
+        """
+        self._fault[stations], self._grip[stations], self._used[stations] = -np.inf, 1.0, 1.0
+        self._tells[stations], self._slips[stations] = False, 0.0
+        self._estimates[stations] = grip
+        self._driven[stations] = self.usable_grip(STATION * float(stations[-1]), grip)
+        self._shown[:, :, stations], self._references[:, stations] = 0.0, np.nan
+        self.trials.forget_sections(stations)
+
     def usable_grip(self, s: float, grip: float) -> float:
         """Return the factor on the planned grip for the grip that is estimated at s (m).
 
@@ -352,13 +364,14 @@ class LapLearning:
 
     def factors_at(self, rows: int, spacing: float) -> Array:
         """Return the factors (rows,) at the rows of the line, `spacing` m apart."""
-        return self._interpolate(self.factors, rows, spacing)
+        return self.interpolate_rows(self.factors, rows, spacing)
 
     def most_plan_at(self, rows: int, spacing: float) -> Array:
         """Return `most_plan` (rows,) at the rows of the line, `spacing` m apart."""
-        return self._interpolate(np.minimum(self.most_plan, MOST_FACTOR), rows, spacing)
+        return self.interpolate_rows(np.minimum(self.most_plan, MOST_FACTOR), rows, spacing)
 
-    def _interpolate(self, values: Array, rows: int, spacing: float) -> Array:
+    def interpolate_rows(self, values: Array, rows: int, spacing: float) -> Array:
+        """Return the `values` (n,) of the stations at the rows (rows,) of the line, `spacing` m apart."""
         stations = STATION * np.arange(len(values))
         period = STATION * len(values) if self._closed else None
         at_rows: Array = np.interp(spacing * np.arange(rows), stations, values, period=period)

@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.arrays import Ints
+
 Array = NDArray[np.float64]
 
 PROMINENCE = 0.05  # share by which a highest speed is above the lowest ones on both sides
@@ -69,6 +71,12 @@ class SectionTrials:
     def forget(self, trust: float = 1.0) -> None:
         """Forget the best plans: the road or the car is another. `trust` is that in the next steps."""
         self._best[:], self.trust[:] = np.inf, trust
+
+    def forget_sections(self, stations: Ints) -> None:
+        """Forget the best plans of the sections that have any of `stations` (n,): the road there is another."""
+        for k, section in enumerate(self._sections):
+            if np.any((section.start <= stations) & (stations < section.stop)):
+                self._best[k] = np.inf
 
     def restore(self, plan: Array) -> Array:
         """Return `plan` (n,) with the best plan of each section that has one."""

@@ -234,3 +234,24 @@ def test_a_straight_does_not_show_that_a_fall_has_ended():
     for _ in range(1600):
         estimate.add_sample(0.2, 0.1, 0.1, 0.01)
     assert estimate.grip == pytest.approx(low, abs=0.005)
+
+
+def test_a_fall_that_was_a_place_s_is_taken_back_at_once():
+    estimate = made()
+    drive_bends(estimate, 1.0, 8.0)
+    for _ in range(60):
+        estimate.add_sample(0.65, 1.1, 1.1, DT)
+    past, now = estimate.past_and_present
+    assert past > 0.95
+    assert estimate.grip < now < 0.85
+    estimate.return_to(past)
+    assert estimate.grip == pytest.approx(past, abs=0.01)
+
+
+@pytest.mark.parametrize("slip", [0.05, 0.2, 0.9, 1.7])
+def test_slips_show_a_capacity_between_noise_and_a_wheel_that_spins(slip):
+    estimate = made()
+    for _ in range(100):
+        estimate.add_sample(0.6 * share_of_peak(slip), slip, slip, DT)
+    shows = 0.1 < slip < 1.6
+    assert (estimate.capacity == pytest.approx(0.6, rel=1e-3)) if shows else math.isnan(estimate.capacity)

@@ -53,6 +53,19 @@ def test_a_car_as_believed_gets_the_course_s_own_plan(course):
     assert now == pytest.approx(course.profile.speed[rows].tolist(), rel=1e-3)
 
 
+def test_a_place_s_share_of_the_grip_is_planned_there_alone_and_remembered(course):
+    plan = AdaptivePlan(course, 1.0)
+    plan.places.shares[30:33] = 0.5
+    for s in np.arange(0.0, course.line.length + 10.0, 10.0):
+        plan.adapt(float(s % course.line.length), 0.0, DT, GripUse(0.2, 0.1, 0.1), ON_PLAN)
+    plan.replan(0.0)
+    grip = plan.road.table[:, RoadColumn.GRIP] / course.line.column(RoadColumn.GRIP)
+    rows = course.line.stations()
+    assert grip[(rows > 300.0) & (rows < 320.0)] == pytest.approx(0.5, rel=1e-3)
+    assert grip[(rows < 290.0) | (rows > 330.0)] == pytest.approx(1.0, rel=1e-3)
+    assert plan.export_memory()["factors"][31] == pytest.approx(0.5, rel=1e-3)
+
+
 def test_a_slide_lowers_the_plan_ahead_at_once(course):
     plan = AdaptivePlan(course, 1.0)
     plan.replan(0.0)

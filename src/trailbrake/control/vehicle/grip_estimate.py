@@ -21,6 +21,8 @@ STIFFNESS_DOUBT = 1.10  # ... if by more than this factor: at such slips a stiff
 LEAST_SLIP = 0.5  # from which each sample counts; it counts fully ...
 FULL_SLIP = 0.8  # ... from here on
 TRACTION_SLIP = 0.06  # of driven wheels, over that of the peak, from which it is more than noise
+NOISE_SLIP = 0.15  # over that of the peak, below which slips are noise; the capacity of a moment needs more ...
+MOST_SHOWING_SLIP = 1.6  # ... and less than this
 MOST_SLIP = 1.3  # a wheel that spins or stands is beyond the curve
 AVERAGING_TIME = 2.5  # s of samples that count, over which the capacity is averaged
 PRIOR_TIME = 0.3  # s of samples that the first belief counts for
@@ -98,6 +100,23 @@ class GripEstimate:
     def shown_grip(self) -> float:
         """The factor on the grip that samples show, 1 at most: `grip` without limits and expectations."""
         return min(_with_tolerance(min(self._bends.share, self._braking.share)), MOST_GRIP)
+
+    @property
+    def capacity(self) -> float:
+        """The capacity over what is believed that the present slips show, NaN where they are too small or too large."""
+        slip = self.combined_slip
+        return self.use / self._share_of_peak(slip) if NOISE_SLIP < slip < MOST_SHOWING_SLIP else math.nan
+
+    @property
+    def past_and_present(self) -> tuple[float, float]:
+        """The grip some seconds ago, where it was higher, and the present one, without what is expected of it."""
+        return self._before, self._present_grip()
+
+    def return_to(self, grip: float) -> None:
+        """Take `grip`, that of before a fall, for that of the road again: the fall was that of a place."""
+        for average in (self._bends, self._braking):
+            average.share = max(average.share, _without_tolerance(grip))
+        self._before = self._present_grip()
 
     @property
     def has_braked(self) -> bool:

@@ -166,10 +166,12 @@ class TrackingAim(NamedTuple):
     Attributes:
         near: row of the line near the car, -1 where it is not known.
         speed_share: of the plan's speed that is aimed at, 1 unless the car is in trouble.
+        shift: m to the left, by which the place that is aimed at is beside the plan's: for a car that has to come back.
     """
 
     near: int
     speed_share: float
+    shift: float = 0.0
 
 
 class TrackingCommand(NamedTuple):
@@ -302,13 +304,13 @@ def _rear_slip(car: TrackedCar, motion: TrackedMotion) -> float:
 
 @internal_jit
 def _steer_angle(
-    plan: TrackingPlan, car: TrackedCar, motion: TrackedMotion, gains: Array, place: tuple[float, float, float]
+    plan: TrackingPlan, car: TrackedCar, motion: TrackedMotion, gains: Array, place: tuple[float, float, float, float]
 ) -> tuple[float, float, float, float]:
     """Return the angle of the front wheels, and `steer_feedback`, `sideslip_error` and `steer_cut` of the command.
 
-    All in rad; `place` is s (m), offset (m) and speed (m/s).
+    All in rad; `place` is s (m), offset (m), speed (m/s) and the aim's shift (m).
     """
-    s, offset, speed = place
+    s, offset, speed, shift = place
     ahead = s + gains[TrackingGain.STEER_LEAD] * speed
     planned = max(_plan_at(plan, ahead, PlanColumn.SPEED), MIN_SPEED)
     # Slips grow with the square of the speed; what the geometry needs does not.
@@ -322,7 +324,7 @@ def _steer_angle(
     heading = motion.yaw - column_at(plan.line, s, RoadColumn.YAW)
     heading -= 2.0 * math.pi * math.floor(heading / (2.0 * math.pi) + 0.5)
     sideslip += _plan_at(plan, ahead, PlanColumn.LEARNED_SIDESLIP)
-    error = offset - _plan_at(plan, ahead, PlanColumn.OFFSET)
+    error = offset - _plan_at(plan, ahead, PlanColumn.OFFSET) - shift
     error += gains[TrackingGain.LOOK_AHEAD] * min(max(heading + sideslip, -1.0), 1.0)
     forward += _plan_at(plan, ahead, PlanColumn.LEARNED_STEER) - gains[TrackingGain.YAW_DAMPING] * turning
     wanted = angle = forward - gains[TrackingGain.STEER] * error
@@ -403,7 +405,7 @@ def track_line(
     """
     s, offset, row = project_to_road(plan.line, motion.x, motion.y, aim.near)
     speed = math.sqrt(motion.forward * motion.forward + motion.aside * motion.aside)
-    angle, feedback, sideslip_error, cut = _steer_angle(plan, car, motion, gains, (s, offset, speed))
+    angle, feedback, sideslip_error, cut = _steer_angle(plan, car, motion, gains, (s, offset, speed, aim.shift))
 
     error = aim.speed_share * _plan_at(plan, s, PlanColumn.SPEED) - speed
     ahead = s + gains[TrackingGain.SPEED_LEAD] * speed

@@ -37,6 +37,7 @@ from trailbrake.planning.lap_learning import (
     rate_fault,
     read_plan_memory,
 )
+from trailbrake.planning.place_grip import PlaceGrip, TyreSample
 from trailbrake.planning.section_trials import find_sections
 from trailbrake.planning.speed_profile import PathShape, ProfileSettings, interpolate_speed, refill_profile
 from trailbrake.tracks.frenet import RoadTable
@@ -164,6 +165,7 @@ class AdaptivePlan:
             limits=limits,
             sections=find_sections(course.profile.speed, count_stations(self._line.length)),
         )
+        self.places = PlaceGrip(len(self.learning.factors), STATION, self._line.length)
         self._tests_brakes = self._keeps_reserve = tests_brakes
         self.estimate.most = self._highest_estimate()
         self.learning.lap_grip = self.estimate.grip
@@ -178,8 +180,7 @@ class AdaptivePlan:
         self.speeds, self.accelerations = course.profile.speed.copy(), course.profile.acceleration.copy()
         self._speed, self._acceleration = self.speeds.data, self.accelerations.data  # a number of it is read quicker
         self.planned_first, self.planned_rows = 0, 0
-        self._factors = self.learning.factors_at(len(table), self._line.spacing)
-        self._most_plan = self.learning.most_plan_at(len(table), self._line.spacing)
+        self._factors, self._most_plan = self._read_factors()
         self._planned_grip, self._braked_slip, self._understeer = 1.0, 0.0, 0.0
         self._planned_at = -1.0  # m along the line
         shape = PathShape(0.0, 0.0, 0.0, 0.0, 0.0)
@@ -209,9 +210,10 @@ class AdaptivePlan:
             locking: slip along the braked wheel that slips most, over that of the peak; 0: not known, or held by ABS.
         """
         estimate = self.estimate
-        factor = float(self._factors[self._row_at(s)])
+        factor, place = float(self._factors[self._row_at(s)]), self.places.share_at(s)
         if not (off.off_road or off.on_verge):
             share, slip, angle_slip, friction, traction = use
+            share /= place
             self._take_friction(s, friction, dt)
             is_braked = forward < BRAKING
             evidence = Evidence.BRAKING if is_braked else Evidence.CORNERING
@@ -225,6 +227,10 @@ class AdaptivePlan:
                 if not math.isnan(reference):
                     estimate.add_traction(traction / reference, dt)
                 self.learning.add_capacity(s, traction / estimate.shown_grip, dt, Evidence.TRACTION)
+            sample = TyreSample(estimate.capacity, estimate.combined_slip, *estimate.past_and_present, dt)
+            if self.places.observe(s, sample):
+                estimate.return_to(self.places.level)
+                self.learning.discard_stations(self.places.end_place(s), estimate.grip)
             is_tested = estimate.has_braked or estimate.shows_in_bends(DOUBTFUL_GRIP)
             self._tests_brakes = self._tests_brakes and not is_tested
             estimate.most = min(estimate.most + RESERVE_RELEASE * dt, self._highest_estimate())
@@ -232,7 +238,7 @@ class AdaptivePlan:
         fault = rate_fault(off.wide, off.fast, off_road=off.off_road, overrun=off.overrun)
         usable = self._usable_grip(s)
         driven = min(usable, float(self._most_plan[self._row_at(s)]) / factor)
-        planned = driven * factor
+        planned = driven * factor / place
         # Driven wheels may spin out of a bend that could be faster; wheels that slip while they brake for long cannot.
         # The mean of an axle hides that its inner wheel locks, and all brakes are released for it.
         braked = max(estimate.combined_slip, min(locking, MOST_LOCKING)) if forward < BRAKING else 0.0
@@ -255,8 +261,8 @@ class AdaptivePlan:
         use_of_plan = 0.0 if self._tests_brakes or is_reserved else estimate.use / planned
         if self.learning.observe(s, LapSample(grip, driven, use_of_plan, slip, fault, self._next_rise(grip), dt)):
             before, row = self._factors, self._row_at(s)
-            self._factors = self.learning.factors_at(len(before), self._line.spacing)
-            self._most_plan = self.learning.most_plan_at(len(before), self._line.spacing)
+            self.places.finish_lap()
+            self._factors, self._most_plan = self._read_factors()
             # The car may be braking for a bend of the new lap, whose factors contain a fall of the grip already.
             self._planned_grip *= max(before[row] / self._factors[row], 1.0)
             # On ground that is known to be poor places differ by more than it goes on to fall.
@@ -366,7 +372,7 @@ class AdaptivePlan:
         if not self._line.closed:
             self.learning.finish_lap(self.estimate.grip, self._next_rise(self.estimate.grip))
         learning = self.learning
-        factors = np.clip(learning.best_factors, LEAST_FACTOR, MOST_FACTOR).round(4).tolist()
+        factors = np.clip(learning.best_factors * self.places.shares, LEAST_FACTOR, MOST_FACTOR).round(4).tolist()
         trust = np.minimum(learning.trials.trust, 1.0).round(3).tolist()
         memory = PlanMemory(round(self.estimate.grip, 4), learning.laps, factors, trust=trust)
         content: JsonObject = msgspec.to_builtins(memory)
@@ -385,9 +391,15 @@ class AdaptivePlan:
             self.learning.trials.trust[:] = memory.trust
         self.learning.best_factors = self.learning.factors
         self.learning.last_estimates = np.full(count, memory.grip)
-        self._factors = self.learning.factors_at(len(self._factors), self._line.spacing)
+        self._factors, self._most_plan = self._read_factors()
         self.estimate.most = self._highest_estimate()
         self.learning.lap_grip = self.estimate.grip
+
+    def _read_factors(self) -> tuple[Array, Array]:
+        """Return the factors (rows,) on the grip of the road, and what they are at most, with those of places."""
+        count, spacing = len(self._line.table), self._line.spacing
+        shares = self.learning.interpolate_rows(self.places.shares, count, spacing)
+        return shares * self.learning.factors_at(count, spacing), shares * self.learning.most_plan_at(count, spacing)
 
     def _highest_estimate(self) -> float:
         """Return what the estimate may rise to now."""
