@@ -15,6 +15,7 @@ from trailbrake.cars.learned import Uncertainty
 from trailbrake.cars.params import SteerRange
 from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.control.vehicle.drivetrain import upshift_speeds
+from trailbrake.control.vehicle.grip_estimate import GripEstimate
 from trailbrake.control.vehicle.line_tracking import PlanColumn, TrackingCommand
 from trailbrake.drivers import line_track
 from trailbrake.drivers.line_track import (
@@ -173,6 +174,19 @@ def test_the_torque_gap_of_a_shift_takes_no_shift_back():
 
 def test_without_a_gear_it_leaves_the_gearbox_alone():
     assert driver().act(state(gear=None), 0.003).gear is None
+
+
+@pytest.mark.parametrize(("grip", "aside", "gear"), [(0.7, -1.2, 3), (1.0, -1.2, 2), (0.7, 0.0, 2)])
+def test_on_poor_ground_no_lower_gear_takes_side_force_from_a_sliding_rear(grip, aside, gear):
+    """Its clutch braked the driven wheels of a car at the limit of a wet bend, which spun."""
+    made = driver()
+    made.adaptive.estimate = GripEstimate(grip, (1.6, 1.45, -0.4))
+    slow = 0.9 * upshift_speeds(load_car("gt3"))[1] - float(course().profile.speed[100])  # too slow for third gear
+    now = state(s=100.0 * course().line.spacing, faster=min(slow, -1.0))
+    now.velocity_x, now.velocity_y, now.yaw_rate = now.speed, aside * now.speed * made.car.peak_angles[1], 0.0
+    for _ in range(2):
+        chosen = made.act(now, 0.003).gear
+    assert chosen == gear
 
 
 def test_a_rehearsal_leaves_it_as_it_is():

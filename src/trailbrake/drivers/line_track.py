@@ -70,6 +70,8 @@ EDGE_ROOM = 3.0  # m between the middle of the car and the edge, from which a bl
 MOST_GAP = 0.1  # s between two samples that are compared
 RETURN_GAIN = 3.0  # m that the aim is shifted, for each m that the wheels of a slow car are beside the road; ...
 RETURN_SPEED = 15.0  # m/s, up to which: from there on in inverse proportion, for the same speed across the road
+POOR_GRIP = 0.85  # of the road, below which the clutch of a lower gear may break driven rear wheels loose ...
+SHIFT_SLIP = 0.4  # ... from this share of their peak slip angle on
 AFTER_BLOW = 0.5  # s after a blow from outside, in which the tyres say nothing
 FADING = 40.0  # m, over which learned steering ends where the grip has fallen
 ROWS_A_TICK = 8  # of the plan that are filled in anew: a car passes less than one in a tick
@@ -193,7 +195,11 @@ class Driver:
             self._fill_changed_rows()
         self.angle = command.steer
         self.delay.add_command(command.steer)
-        gear = None if state.gear is None else self.gears.choose(state.speed, state.gear, dt)
+        gear = (
+            None
+            if state.gear is None
+            else self.gears.choose(state.speed, state.gear, dt, keeps_gear=self._slides_on_poor_ground(state))
+        )
         throttle, clutch = self.launch.hold(command.throttle, state, dt)
         steer = command.steer / self.full_steer_angle(state.speed)
         return Controls(steer=steer, throttle=throttle, brake=command.brake, clutch=clutch, gear=gear)
@@ -244,6 +250,13 @@ class Driver:
             overrun = max(over_left if off_aim > 0.0 else over_right, overrun)
         on_verge = max(over_left, over_right) > KERB_ROOM
         return Deviation(wide, -command.speed_error, off_road, overrun, command.steer_cut, on_verge)
+
+    def _slides_on_poor_ground(self, state: CarState) -> bool:
+        """Return whether the clutch of a lower gear would take side force from driven rear wheels that lack it."""
+        if not self.car.driven[1] or self.adaptive.road_grip(self.row) * self.adaptive.estimate.grip > POOR_GRIP:
+            return False
+        aside = state.velocity_y - self.car.to_rear * state.yaw_rate
+        return abs(aside) > SHIFT_SLIP * self.car.peak_angles[1] * max(state.velocity_x, MIN_LEARNING_SPEED)
 
     def _find_return_shift(self, offset: float, speed: float, *, off_road: bool) -> float:
         """Return the shift (m, left) of the aim until the wheels are on the road: the line may follow its edge."""

@@ -296,3 +296,9 @@ def test_the_clutch_is_left_alone_where_it_does_not_slip_or_the_wheels_do_not_ne
     car = load_car(name)
     wheel_speed = 0.0 if slips else rpm * RPM / car.gearbox.overall_ratio(1)
     assert LaunchClutch(car).hold(0.8, at_start(rpm, wheel_speed, gear), 0.1) == (0.8, 0.0)
+
+
+def test_a_gear_is_kept_as_long_as_its_caller_wants_and_a_higher_one_is_not_refused():
+    selector = GearRequester((20.0, 35.0, 52.0))
+    assert [selector.choose(15.0, 3, 0.01, keeps_gear=keeps) for keeps in (True, True, False)] == [3, 3, 2]
+    assert GearRequester((20.0, 35.0, 52.0)).choose(40.0, 2, 0.01, keeps_gear=True) == 3

@@ -255,3 +255,10 @@ def test_slips_show_a_capacity_between_noise_and_a_wheel_that_spins(slip):
         estimate.add_sample(0.6 * share_of_peak(slip), slip, slip, DT)
     shows = 0.1 < slip < 1.6
     assert (estimate.capacity == pytest.approx(0.6, rel=1e-3)) if shows else math.isnan(estimate.capacity)
+
+
+def test_a_limit_on_the_estimate_is_no_fall():
+    estimate = made()
+    estimate.most = 0.86
+    past, now = estimate.past_and_present
+    assert past - now <= 0.0

@@ -74,20 +74,21 @@ class GearRequester:
         """Whether driven wheels slip by a shift: the clutch brakes or drives them, whatever the pedals say."""
         return self._engaged < SHIFT_SLIP_TIME
 
-    def choose(self, speed: float, gear: int, dt: float) -> int:
+    def choose(self, speed: float, gear: int, dt: float, *, keeps_gear: bool = False) -> int:
         """Return the forward gear to request.
 
         Args:
             speed: m/s.
             gear: that is engaged.
             dt: s since the last call.
+            keeps_gear: whether no lower gear is requested anew: its clutch would brake tyres that have no more to give.
         """
         self._waited = 0.0 if gear == self._requested else self._waited + dt
         self._engaged = self._engaged + dt if gear == self._requested else 0.0
         if self._waited > SHIFT_PATIENCE:  # refused, or another gear was put in
-            self._requested, self._waited = choose_gear(speed, gear, self._shifts), 0.0
-        else:
-            self._requested = choose_gear(speed, self._requested, self._shifts)
+            self._requested, self._waited = gear, 0.0
+        chosen = choose_gear(speed, self._requested, self._shifts)
+        self._requested = max(chosen, self._requested) if keeps_gear else chosen
         return self._requested
 
 

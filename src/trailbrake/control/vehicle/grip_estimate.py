@@ -109,8 +109,8 @@ class GripEstimate:
 
     @property
     def past_and_present(self) -> tuple[float, float]:
-        """The grip some seconds ago, where it was higher, and the present one, without what is expected of it."""
-        return self._before, self._present_grip()
+        """The grip some seconds ago, where it was higher, and the one shown now, which `most` does not limit."""
+        return self._before, max(self.shown_grip, LEAST_GRIP)
 
     def return_to(self, grip: float) -> None:
         """Take `grip`, that of before a fall, for that of the road again: the fall was that of a place."""
