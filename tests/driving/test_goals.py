@@ -30,7 +30,8 @@ EVERY_GOAL = Laps(2).or_when(
 def measured(**values):
     usual = {"laps": [], "is_open_road": False, "elapsed": 0.0, "travelled": 0.0, "away": 0.0, "gap": 0.0,
              "off_road_s": 0.0, "standing_s": 0.0, "without_headway_s": 0.0, "fuel": 9.0, "speed": 9.0, "moved_at": 1.0,
-             "place": 30.0, "contacts": 0, "rolled_s": 0.0}  # fmt: skip
+             "place": 30.0, "contacts": 0, "rolled_s": 0.0,
+             "alignment": 1.0}  # fmt: skip
     return SimpleNamespace(**usual | values, measure_rest=lambda rounds=1.0: 100.0 * rounds - values.get("way", 0.0))
 
 
@@ -44,6 +45,7 @@ def measured(**values):
         (OnceAlong(2.0), {"way": 199.0}, {"way": 200.0}, ""),
         (Metres(5.0), {"travelled": 4.9}, {"travelled": 5.0}, ""),
         (BackAtStart(20.0, 200.0), {"away": 199.0, "gap": 1.0}, {"away": 201.0, "gap": 19.0}, ""),
+        (BackAtStart(20.0, 30.0), {"away": 99.0, "gap": 1.0, "alignment": -1.0}, {"away": 99.0, "gap": 1.0}, ""),
         (TimeUp(5.0), {"elapsed": 4.9}, {"elapsed": 5.0}, "out of time after 5 s"),
         (TimeUp(5.0, 2), {"elapsed": 4.9}, {"elapsed": 5.0, "laps": [1]}, "1 of 2 laps in 5 s"),
         (OffRoad(0.5), {"off_road_s": 0.5}, {"off_road_s": 0.6}, "off the road for 0.5 s"),

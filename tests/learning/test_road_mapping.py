@@ -32,7 +32,9 @@ from trailbrake.tracks.track_library import load_track
 def roll(metres, places, dt=0.1):
     monitor, goal = RoadMonitor(None), make_survey_goal(metres)
     for k, (x, y) in enumerate(places):
-        monitor.observe_state(CarState(time=k * dt, x=x, y=y, speed=1.0))
+        ahead, behind = places[min(k + 1, len(places) - 1)], places[max(k - 1, 0)]
+        yaw = math.atan2(ahead[1] - behind[1], ahead[0] - behind[0])
+        monitor.observe_state(CarState(time=k * dt, x=x, y=y, yaw=yaw, speed=1.0))
         if goal.judge(monitor) is not None:
             return k
     return None
@@ -43,8 +45,13 @@ def circle(count, radius=100.0):
 
 
 def test_a_road_ends_where_it_began():
-    assert roll(0.0, circle(400)) is None  # never far enough away
     assert roll(0.0, circle(1000, radius=200.0)) == pytest.approx(628, abs=5)
+    assert roll(0.0, circle(1000, radius=25.0)) == pytest.approx(600, abs=5)  # a circuit of 157 m
+
+
+def test_a_road_that_comes_by_in_the_other_direction_goes_on():
+    out = [(0.5 * k, 0.0) for k in range(200)]
+    assert roll(0.0, [*out, *((100.0 - 0.5 * k, 5.0) for k in range(400))]) is None
 
 
 def test_it_ends_after_so_many_metres_or_when_the_car_stands():

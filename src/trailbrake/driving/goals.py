@@ -21,6 +21,8 @@ ROLLED_LIMIT_S = 1.0
 STANDSTILL_LIMIT_S = 30.0
 # s without headway: more than the 90 s after which a recovery gives up and says where the car is.
 HEADWAY_LIMIT_S = 120.0
+# cosine between the courses of two passes of a place.
+MIN_ALIGNMENT = 0.7
 _MOST = 1e9  # of any number here: finite
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
@@ -96,13 +98,14 @@ class Metres(Goal, frozen=True, tag="metres"):
 
 
 class BackAtStart(Goal, frozen=True, tag="back_at_start"):
-    """Back within so many m of the start, after having been `away` m from it: round a circuit without a map."""
+    """Back within so many m of the start and headed as there, after having been `away` m from it: round a circuit."""
 
     within: Amount
     away: Amount
 
     def _judge_alone(self, monitor: "RoadMonitor") -> str | None:
-        return "" if monitor.away > self.away and monitor.gap < self.within else None
+        is_back = monitor.away > self.away and monitor.gap < self.within
+        return "" if is_back and not monitor.alignment < MIN_ALIGNMENT else None  # the other way: a hairpin
 
 
 class TimeUp(Goal, frozen=True, tag="time_up"):

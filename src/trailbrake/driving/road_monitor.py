@@ -50,6 +50,7 @@ class RoadMonitor:
         contacts: with walls and cars since the start.
         travelled: m, of the path in steps of STANDSTILL_RADIUS.
         gap, away: m from the place of the start, now and the most.
+        alignment: cosine of the angle between the car's heading and that at the start; 1: not known.
         max_error: m, largest distance from the line to the side once the car is JOIN_DISTANCE on its way; NaN before,
             and without a line.
         rolled_s: s with the roof below the wheels, since the last headway.
@@ -92,6 +93,7 @@ class RoadMonitor:
         self.contacts: float = 0
         self._contacts_seen = 0.0
         self._home = self._anchor = math.nan, math.nan
+        self._home_yaw = self.alignment = math.nan
         self._anchored_at = self.travelled = self.gap = self.away = 0.0
         self.max_error = math.nan
         self.moved_at = math.nan
@@ -137,7 +139,7 @@ class RoadMonitor:
             self.rolled_s = 0.0
 
     def _begin(self, state: CarState, in_world: bool) -> None:
-        self._home = state.x, state.y
+        self._home, self._home_yaw = (state.x, state.y), state.yaw
         self._advanced_at = self.clock
         if math.isnan(self.began):
             self.began = self._lap_began = self.clock
@@ -159,6 +161,7 @@ class RoadMonitor:
             self._anchor, self._anchored_at = here, self.clock
         self.gap = math.dist(here, self._home)
         self.away = max(self.away, self.gap)
+        self.alignment = _cos(state.yaw - self._home_yaw)
 
     def _follow_road(self, state: CarState, dt: float, laps: Sequence[LapRecord] | None) -> None:
         road, before, beyond = self.road, self.s, -math.inf

@@ -41,7 +41,7 @@ from trailbrake.tracks.track_library import load_track
 from trailbrake.user_files import read_user_file
 
 SURVEY = "survey"
-AWAY_DISTANCE = 200.0  # m from its start after which a car that comes back has been round
+AWAY_DISTANCE = 30.0  # m from its start after which a car that comes back has been round: of the tightest circuit
 NEEDS = frozenset({"x", "y", "z"})
 FINE_STEP = 5.0  # m between the places of a drive that is mapped
 FAST_LAPS = 4  # the first from rest; the plan rises in those after it

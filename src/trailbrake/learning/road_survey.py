@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.arrays import Array
+from trailbrake.driving.goals import MIN_ALIGNMENT
 from trailbrake.errors import DataError
 from trailbrake.planning.spline import resample_path
 from trailbrake.tracks.road import Road
@@ -34,7 +35,6 @@ HALF_WIDTH_LIMITS = (1.5, 15.0)  # m, half widths that a road may have
 MIN_LENGTH = 100.0  # m, shortest road
 CLOSING_DISTANCE = 15.0  # m from a place that was driven, below which the car is back there
 COARSE_STEP = 5.0  # m between the points by which rounds are found
-MIN_ALIGNMENT = 0.7  # cosine between the courses of two passes of a place
 MAX_STEP_UP = 4.0  # m between their heights: a bridge is another place
 MAX_DETOUR = 200.0  # m of all later rounds that may lie beside the first one
 ALIGNMENTS = 4
