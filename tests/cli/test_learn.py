@@ -10,6 +10,7 @@ from trailbrake.errors import SimulatorError
     [
         ((), "hatchback on serpent_pass", "serpent_pass_map.csv and the car's .toml"),
         (("track", "--track=kartwerk", "--car=gt3"), "gt3 on kartwerk", "kartwerk_map.csv"),
+        (("--left-edge=l.mcap", "--right-edge=r.mcap", "--live"), "the car of the game", "l_map.csv and the car's"),
         (("car", "--live"), "the car of the game", "learned.toml and its .html"),
     ],
 )
@@ -28,3 +29,9 @@ def test_what_is_driven_and_written_is_said_first(cli, monkeypatch, tmp_path, wo
 
 def test_what_is_read_from_files_is_not_announced(cli, tmp_path):
     assert cli("learn", "track", "--source", tmp_path / "nothing.gpx").error
+
+
+def test_a_wire_that_does_not_tell_where_the_road_is_says_so_at_once(cli):
+    said = cli("learn", "--sim", "assetto", "--track", "kartwerk").err
+    assert len(said) == 1
+    assert "--left-edge FILE" in said[0]

@@ -1,6 +1,7 @@
 """A map from a slow drive through the wire, and a quick drive by that map."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -153,10 +154,12 @@ def test_a_part_that_was_broken_off_is_the_last(monkeypatch):
     assert run_parts(monkeypatch, car_stopped=True)[0] == ["map", "car"]
 
 
-def test_recordings_make_only_a_map(monkeypatch, tmp_path):
+def test_recordings_make_only_a_map_where_nothing_is_named_to_drive(monkeypatch, tmp_path):
     edges = LearnOptions(left_edge=tmp_path / "a.mcap", right_edge=tmp_path / "b.mcap")
     assert run_parts(monkeypatch, options=edges)[0] == ["map"]
     assert run_parts(monkeypatch, options=LearnOptions(source=(tmp_path / "a.mcap",)))[0] == ["map"]
+    for named in (replace(edges, track="kartwerk"), replace(edges, live=True)):
+        assert run_parts(monkeypatch, options=named)[0] == ["map", "car", "laps"]
 
 
 def test_the_laps_believe_map_and_car_and_keep_what_they_learn(monkeypatch):
@@ -169,7 +172,7 @@ def test_the_laps_believe_map_and_car_and_keep_what_they_learn(monkeypatch):
     monkeypatch.setattr(learn_all, "drive", fake_drive)
     options = LearnCarOptions(sim="forza", track="kartwerk", map="kartwerk", car="random:3")
     result = drive_learned_car(options, "mine.toml", None, SilentListener())
-    assert (seen[0].track, seen[0].car) == ("kartwerk", "mine.toml")
+    assert (seen[0].track, seen[0].car, seen[0].first.driver) == ("kartwerk", "mine.toml", "")  # as the next drive's
     assert (seen[0].site.track, seen[0].site.car) == ("kartwerk", "random:3")
     assert (seen[0].goal, result["memory"]) == (Laps(learn_all.FAST_LAPS), "mine.memory.json")
     drive_learned_car(LearnCarOptions(sim="forza", live=True, map="kartwerk"), "mine.toml", None, SilentListener())

@@ -26,7 +26,7 @@ def build_learn_app(simulator: AnySimulator) -> App:
     def car(*, options: Any = None, live_doors: Any = None, open: OpenFlag = False, json: JsonFlag = False) -> None:
         open_page(_learn_car(simulator, options or LearnCarOptions(), live_doors, json=json), open)
 
-    learn.__doc__ = "Map a road, learn the car on it, and drive laps with both; with a recording, only map its road."
+    learn.__doc__ = "Map a road, by driving or from recordings, learn the car on it, and drive laps with both."
     track.__doc__ = "Map a road by driving it slowly, and write a track file that `drive --track FILE` takes."
     car.__doc__ = "Learn a car by a test drive or from recordings, and write a car file that `drive --car FILE` takes."
     _annotate(learn, simulator, LearnOptions)
@@ -46,18 +46,18 @@ def _annotate(verb: Callable[..., None], simulator: AnySimulator, options: type)
 def _announce(show: TerminalProgress, options: LearnOptions | LearnCarOptions, files: str) -> None:
     """Say what will be driven and written, before a long drive."""
     options = options.with_defaults()
-    if options.source or getattr(options, "left_edge", None):
-        return
     what = "the car of the game" if options.live else f"{options.car} on {options.track}"
     show.show_message(f"drives {what} through the wire of {options.sim}, which takes minutes, and writes {files}; "
                       "Ctrl-C stops, and the same line goes on")  # fmt: skip
 
 
 def _learn_track(simulator: AnySimulator, options: LearnOptions, live: object, *, json: bool) -> None:
-    from trailbrake.learning.road_mapping import map_path, map_road
+    from trailbrake.learning.road_mapping import check_survey, map_path, map_road
 
     with TerminalProgress("mapping", wanted=not json) as show:
-        _announce(show, options, f"{map_path(options.with_defaults()).resolve()}")
+        check_survey(simulator, options, live)
+        if not options.is_drawn:
+            _announce(show, options, f"{map_path(options.with_defaults()).resolve()}")
         result = map_road(simulator, options, live, show)
     answer(result, _print_track, json=json)
 
@@ -66,19 +66,22 @@ def _learn_car(simulator: AnySimulator, options: LearnCarOptions, live: object, 
     from trailbrake.learning.car_learning import car_file_path, learn_car_file
 
     with TerminalProgress("learning the car", wanted=not json) as show:
-        _announce(show, options, f"{car_file_path(options.with_defaults()).resolve()} and its .html")
+        if not options.source:
+            _announce(show, options, f"{car_file_path(options.with_defaults()).resolve()} and its .html")
         result = learn_car_file(simulator, options.with_defaults(), live, show)
     answer(result, _print_car, json=json)
     return str(result["report"])
 
 
 def _learn_both(simulator: AnySimulator, options: LearnOptions, live: object, *, json: bool) -> str:
-    from trailbrake.learning.road_mapping import learn_road_and_car, map_path
+    from trailbrake.learning.road_mapping import check_survey, learn_road_and_car, map_path
 
     with TerminalProgress("learning", wanted=not json) as show:
-        _announce(
-            show, options, f"{map_path(options.with_defaults()).resolve()} and the car's .toml and .html beside it"
-        )
+        check_survey(simulator, options, live)
+        if options.names_drive or not options.is_drawn:
+            drawn_from = options.left_edge or next(iter(options.source), None)
+            files = map_path(options.with_defaults(), drawn_from).resolve()
+            _announce(show, options, f"{files} and the car's .toml and .html beside it")
         result = learn_road_and_car(simulator, options, live, show)
     car = result.get("learned_car", {})
     if json:

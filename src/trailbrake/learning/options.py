@@ -44,9 +44,19 @@ class LearnOptions:
     verify: bool = True
     again: bool = False
 
+    @property
+    def is_drawn(self) -> bool:
+        """Whether the map is made from recordings."""
+        return bool(self.source) or self.left_edge is not None
+
+    @property
+    def names_drive(self) -> bool:
+        """Whether there is something to drive besides recordings: a game, or a track of the embedded world."""
+        return self.live or bool(self.track)
+
     def with_defaults(self) -> "LearnOptions":
         """Return the options with a track and a car: those of the embedded world where none are named, live none."""
-        if self.live or self.source or self.left_edge is not None:
+        if self.live or self.is_drawn:
             return self
         return replace(self, track=self.track or "serpent_pass", car=self.car or "hatchback")
 

@@ -25,7 +25,6 @@ from trailbrake.errors import SimulatorError, TrailbrakeError, UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.learning.car_learning import learn_car_file
 from trailbrake.learning.edge_survey import HALF_CAR, survey_edges
-from trailbrake.learning.learning_drives import LAPS_BY
 from trailbrake.learning.learning_journal import LearningJournal, LearningStep, journal_folder
 from trailbrake.learning.options import LearnCarOptions, LearnOptions
 from trailbrake.learning.recorded_drive import DriveEnd, DriveTarget, RecordedDrive, record_drive
@@ -92,6 +91,12 @@ def map_road(
     return {**_write_map(found, options, sources[0]), "interrupted": interrupted}
 
 
+def check_survey(simulator: AnySimulator, options: LearnOptions, live: object = None) -> None:
+    """Check that a road can be mapped through a simulator's wire, where no recordings are given; UsageError if not."""
+    if not options.is_drawn:
+        _load_survey_driver(simulator, options, live)
+
+
 def map_path(options: LearnOptions, recording: Path | None = None) -> Path:
     """Return the path of the track file that is written; `recording` is what it is made from, without a drive."""
     return options.out or Path(f"{_road_name(options) if recording is None else recording.stem}_map.csv")
@@ -125,8 +130,7 @@ def _read_survey(path: Path) -> Array:
 
 
 def _write_map(found: SurveyedRoad, options: LearnOptions, recording: Path) -> JsonObject:
-    drawn = bool(options.source) or options.left_edge is not None
-    out = map_path(options, recording if drawn else None)
+    out = map_path(options, recording if options.is_drawn else None)
     road_file.write_road(out, found.road)
     return {
         "recording": str(recording), "track": str(out), "length_m": found.road.length, "closed": found.road.closed,
@@ -174,7 +178,7 @@ def _load_survey_driver(simulator: AnySimulator, options: LearnOptions, live: ob
         raise UsageError(
             f"the wire of {simulator.name} does not supply where the road is", where="learn track",
             expected="--left-edge FILE --right-edge FILE, recordings of slow drives along both edges",
-            hint="trailbrake record --live makes them, or name a track file",
+            hint="trailbrake record --live makes them; with a map of yours: learn car --map FILE",
         )  # fmt: skip
     if not simulator.list_supplied(live) >= NEEDS:
         raise UsageError(f"{simulator.name} does not tell where the car is", where="--sim")
@@ -210,7 +214,7 @@ def learn_road_and_car(
 
     Args:
         simulator: whose wire to drive through.
-        options: of the map; with recordings, only the map is made.
+        options: of the map; with recordings only the map is made, unless they name a game or a track to drive.
         live: the simulator's live options; None for their defaults.
         listener: receives messages.
 
@@ -222,7 +226,7 @@ def learn_road_and_car(
     """
     listener = listener or SilentListener()
     result = map_road(simulator, options, live, listener)
-    if options.source or options.left_edge is not None or result["interrupted"]:
+    if result["interrupted"] or (options.is_drawn and not options.names_drive):
         return result
     car = car_options(options, result["track"])
     learned = learn_car_file(simulator, car, live, listener)
@@ -233,19 +237,17 @@ def learn_road_and_car(
 
 
 def car_options(options: LearnOptions, track_file: str) -> LearnCarOptions:
-    """Return the options for the car of a drive that has just mapped its road.
+    """Return the options for the car of a road that has just been mapped.
 
     Args:
         options: of the map.
         track_file: the map.
     """
     options = options.with_defaults()
-    out = map_path(options).with_suffix(".toml")
     return LearnCarOptions(
         sim=options.sim, track=options.track, map=Path(track_file), car=options.car, live=options.live,
-        host=options.host, out=out, again=options.again,
-        verify=options.verify,
-    )  # fmt: skip
+        host=options.host, out=Path(track_file).with_suffix(".toml"), again=options.again, verify=options.verify,
+    ).with_defaults()  # fmt: skip
 
 
 def drive_learned_car(
@@ -267,7 +269,7 @@ def drive_learned_car(
     laps = FAST_LAPS if load_track(road).road.closed else 1
     memory = str(Path(car_file).with_suffix(".memory.json"))
     spec = make_spec(
-        sim=options.sim, driver=LAPS_BY, track=road, car=car_file, live=options.live, host=options.host, world=world,
+        sim=options.sim, track=road, car=car_file, live=options.live, host=options.host, world=world,
         laps=laps, memory=memory, report=False, options=None if live is None else list_changes(live),
     )  # fmt: skip
     try:
