@@ -7,7 +7,7 @@ import pytest
 
 from trailbrake.errors import DataError
 from trailbrake.learning.road_survey import survey_road
-from trailbrake.tracks.road import RoadColumn
+from trailbrake.tracks.road import Road, RoadColumn
 from trailbrake.tracks.track_library import load_track
 
 WAVE = 32.0
@@ -39,6 +39,17 @@ def test_a_weaving_drive_tells_centre_width_and_curvature(name):
     assert np.sqrt(np.mean(bend**2)) < 0.0015
     rise = found.road.column(RoadColumn.Z) - road.column_at(place[:, 0], RoadColumn.Z)
     assert np.abs(rise).max() < 0.5  # beside a banked centreline the road is higher or lower
+
+
+def test_heights_of_a_circuit_meet_at_its_ends_on_a_slope():
+    """They stayed the same for the last 15 m, and stepped up by the slope of these at the start."""
+    road = load_track("gen:7").road
+    table = np.roll(road.table, -int(np.argmax(road.column(RoadColumn.GRADE))), axis=0)  # from the steepest place
+    steep = Road(table, road.spacing, closed=True)
+    found = survey_road(*drive(steep), width=9.0, wave=WAVE).road
+    place = steep.locate_many(found.table[:, [RoadColumn.X, RoadColumn.Y]], 0)
+    slope = found.column(RoadColumn.GRADE) - steep.column_at(place[:, 0], RoadColumn.GRADE)
+    assert np.abs(slope[[*range(-20, 20)]]).max() < 0.01
 
 
 def test_without_a_live_place_the_width_is_the_stated_one():

@@ -20,6 +20,8 @@ from trailbrake.learning.road_survey import (
     ROW_SPACING,
     SMOOTHING,
     SurveyedRoad,
+    find_grade,
+    sample_rows,
     smooth_polynomial,
 )
 from trailbrake.planning.spline import resample_path
@@ -70,12 +72,11 @@ def survey_edges(left: Array, right: Array, *, half_car: float = HALF_CAR, runof
     bank = smooth_polynomial(np.arctan2(across[:, 2], np.maximum(between, 1.0)), HEIGHT_SMOOTHING, 2)
     knots = centre[::KNOT_INTERVAL]
     px, py, yaw, curvature, spacing = resample_path(knots[:, 0].copy(), knots[:, 1].copy(), closed, ROW_SPACING)
-    s = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(centre[:, :2], axis=0).T))])
-    rows = np.arange(len(px)) * spacing
-    rise, edge = np.interp(rows, s, centre[:, 2]), np.interp(rows, s, half)
+    rise, edge, bank = sample_rows(np.column_stack([centre[:, 2], half, bank]), centre[:, 0] + 1j * centre[:, 1],
+                                   (len(px), spacing), closed=closed).T  # fmt: skip
     road = Road.from_columns(
-        spacing, closed, px, py, yaw, curvature, z=rise, grade=np.gradient(rise, spacing),
-        bank=np.interp(rows, s, bank), width_left=edge, width_right=edge, runoff_left=runoff, runoff_right=runoff,
+        spacing, closed, px, py, yaw, curvature, z=rise, grade=find_grade(rise, spacing, closed=closed), bank=bank,
+        width_left=edge, width_right=edge, runoff_left=runoff, runoff_right=runoff,
     )  # fmt: skip
     return SurveyedRoad(road, 1.0, usual)
 

@@ -100,16 +100,28 @@ def survey_road(
     )
     knots = centre[::KNOT_INTERVAL]
     px, py, yaw, curvature, spacing = resample_path(knots.real.copy(), knots.imag.copy(), closed, ROW_SPACING)
-    s = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(centre)))])
-    rows = np.arange(len(px)) * spacing
-    rise = np.interp(rows, s, height)
-    edge = np.interp(rows, s, half)
-    grade = np.gradient(rise, spacing)
+    rise, edge = sample_rows(np.column_stack([height, half]), centre, (len(px), spacing), closed=closed).T
     road = Road.from_columns(
-        spacing, closed, px, py, yaw, curvature, z=rise, grade=grade, width_left=edge, width_right=edge,
-        runoff_left=runoff, runoff_right=runoff,
+        spacing, closed, px, py, yaw, curvature, z=rise, grade=find_grade(rise, spacing, closed=closed),
+        width_left=edge, width_right=edge, runoff_left=runoff, runoff_right=runoff,
     )  # fmt: skip
     return SurveyedRoad(road, float(live.mean()), usual)
+
+
+def sample_rows(values: Array, centre: ComplexPath, rows: tuple[int, float], *, closed: bool) -> Array:
+    """Return `values` (n, k) at points (n,) of a path as (rows, k) at the rows of its road: their number and m apart.
+
+    The way from the last point of a circuit to the first is a straight slope.
+    """
+    s = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(centre)))])
+    period = float(s[-1] + abs(centre[0] - centre[-1])) if closed else None
+    at = np.arange(rows[0]) * rows[1]
+    return np.column_stack([np.interp(at, s, column, period=period) for column in values.T])
+
+
+def find_grade(rise: Array, spacing: float, *, closed: bool) -> Array:
+    """Return the slopes of heights (m) `spacing` m apart."""
+    return np.gradient(np.pad(rise, 1, mode="wrap"), spacing)[1:-1] if closed else np.gradient(rise, spacing)
 
 
 def widen_to_places(road: Road, places: Array, half_car: float) -> float:
