@@ -35,3 +35,19 @@ def test_a_wire_that_does_not_tell_where_the_road_is_says_so_at_once(cli):
     said = cli("learn", "--sim", "assetto", "--track", "kartwerk").err
     assert len(said) == 1
     assert "--left-edge FILE" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--out=.",), "--out: no file for the result, expected NAME.csv"),
+        (("--out=mine.toml",), "--out: no file for the result, expected NAME.csv"),  # the car's file would be the map's
+        (("track", "--metres=-1"), "--metres: no length of a drive"),
+        (("car", "--out=mine"), "--out: no file for the result, expected NAME.toml"),
+        (("car", "--seconds=0"), "--seconds: no number of seconds"),
+    ],
+)
+def test_what_cannot_be_learned_is_refused_before_a_drive_is_announced(cli, words, said):
+    lines = cli("learn", *words).err
+    assert len(lines) == 1
+    assert said in lines[0]

@@ -52,10 +52,10 @@ def _announce(show: TerminalProgress, options: LearnOptions | LearnCarOptions, f
 
 
 def _learn_track(simulator: AnySimulator, options: LearnOptions, live: object, *, json: bool) -> None:
-    from trailbrake.learning.road_mapping import check_survey, map_path, map_road
+    from trailbrake.learning.road_mapping import check_mapping, map_path, map_road
 
     with TerminalProgress("mapping", wanted=not json) as show:
-        check_survey(simulator, options, live)
+        check_mapping(simulator, options, live)
         if not options.is_drawn:
             _announce(show, options, f"{map_path(options.with_defaults()).resolve()}")
         result = map_road(simulator, options, live, show)
@@ -63,9 +63,10 @@ def _learn_track(simulator: AnySimulator, options: LearnOptions, live: object, *
 
 
 def _learn_car(simulator: AnySimulator, options: LearnCarOptions, live: object, *, json: bool) -> str:
-    from trailbrake.learning.car_learning import car_file_path, learn_car_file
+    from trailbrake.learning.car_learning import car_file_path, check_options, learn_car_file
 
     with TerminalProgress("learning the car", wanted=not json) as show:
+        check_options(options)
         if not options.source:
             _announce(show, options, f"{car_file_path(options.with_defaults()).resolve()} and its .html")
         result = learn_car_file(simulator, options.with_defaults(), live, show)
@@ -74,10 +75,10 @@ def _learn_car(simulator: AnySimulator, options: LearnCarOptions, live: object, 
 
 
 def _learn_both(simulator: AnySimulator, options: LearnOptions, live: object, *, json: bool) -> str:
-    from trailbrake.learning.road_mapping import check_survey, learn_road_and_car, map_path
+    from trailbrake.learning.road_mapping import check_mapping, learn_road_and_car, map_path
 
     with TerminalProgress("learning", wanted=not json) as show:
-        check_survey(simulator, options, live)
+        check_mapping(simulator, options, live)
         if options.names_drive or not options.is_drawn:
             drawn_from = options.left_edge or next(iter(options.source), None)
             files = map_path(options.with_defaults(), drawn_from).resolve()

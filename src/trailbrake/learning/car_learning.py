@@ -34,7 +34,7 @@ from trailbrake.learning.learning_drives import (
     record_step,
 )
 from trailbrake.learning.learning_journal import LearningJournal, LearningStep, journal_folder
-from trailbrake.learning.options import LearnCarOptions
+from trailbrake.learning.options import LearnCarOptions, check_result
 from trailbrake.learning.recorded_drive import STUCK, DriveEnd, DriveTarget, FaultMonitor, make_stage_goal
 from trailbrake.learning.verification_laps import LAP_MARGIN, LAPS, PlannedFile, make_file, teaches, verify_file
 from trailbrake.planning.course import Course, UnmappedCourse
@@ -70,7 +70,7 @@ def learn_car_file(
             read or tells too little, or a file cannot be written.
     """
     listener = listener or SilentListener()
-    _check_options(options)
+    check_options(options)
     if options.source:
         progress = LearningProgress(*_read_recordings(options.source), listener)
         file = make_file(progress, _name_of(options))
@@ -81,7 +81,9 @@ def learn_car_file(
     return _write_results(file, progress, options)
 
 
-def _check_options(options: LearnCarOptions) -> None:
+def check_options(options: LearnCarOptions) -> None:
+    """Check the numbers of a learning and the name of its result; UsageError where they are none."""
+    check_result(options.out, ".toml")
     for name, value in (("seconds", options.seconds), ("programme", options.programme)):
         if not 0.0 < value < math.inf:
             raise UsageError("no number of seconds", where=f"--{name}", expected="above 0", got=f"{value:g}")

@@ -3,6 +3,14 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from trailbrake.errors import UsageError
+
+
+def check_result(out: Path | None, suffix: str) -> None:
+    """Check before a long drive that the file `out` can be its result, beside which others are; UsageError if not."""
+    if out is not None and (out.suffix.lower() != suffix or out.is_dir()):
+        raise UsageError("no file for the result", where="--out", expected=f"NAME{suffix}", got=str(out))
+
 
 @dataclass(frozen=True, kw_only=True)
 class LearnOptions:
@@ -56,7 +64,7 @@ class LearnOptions:
 
     def with_defaults(self) -> "LearnOptions":
         """Return the options with a track and a car: those of the embedded world where none are named, live none."""
-        if self.live or self.is_drawn:
+        if self.live or (self.is_drawn and not self.track):
             return self
         return replace(self, track=self.track or "serpent_pass", car=self.car or "hatchback")
 

@@ -26,7 +26,7 @@ from trailbrake.json_types import JsonObject
 from trailbrake.learning.car_learning import learn_car_file
 from trailbrake.learning.edge_survey import HALF_CAR, survey_edges
 from trailbrake.learning.learning_journal import LearningJournal, LearningStep, journal_folder
-from trailbrake.learning.options import LearnCarOptions, LearnOptions
+from trailbrake.learning.options import LearnCarOptions, LearnOptions, check_result
 from trailbrake.learning.recorded_drive import DriveEnd, DriveTarget, RecordedDrive, record_drive
 from trailbrake.learning.road_survey import CLOSING_DISTANCE, SurveyedRoad, survey_road, widen_to_places
 from trailbrake.planning.course import UnmappedCourse
@@ -68,13 +68,8 @@ def map_road(
             cannot be read or written.
     """
     listener = listener or SilentListener()
-    if not options.width > 0.0:
-        raise UsageError("no width of a road", where="--width", expected="above 0 m", got=f"{options.width:g}")
-    if not 0.0 <= options.metres < math.inf:
-        raise UsageError("no length of a drive", where="--metres", expected="0 m or more", got=f"{options.metres:g}")
     options = options.with_defaults()
-    if (options.left_edge is None) != (options.right_edge is None):
-        raise UsageError("one edge of a road", where="--left-edge, --right-edge", expected="recordings along both")
+    check_mapping(simulator, options, live)
     if options.left_edge is not None and options.right_edge is not None:
         return _write_map(survey_edges(_read_path(options.left_edge), _read_path(options.right_edge)), options,
                           options.left_edge)  # fmt: skip
@@ -91,8 +86,15 @@ def map_road(
     return {**_write_map(found, options, sources[0]), "interrupted": interrupted}
 
 
-def check_survey(simulator: AnySimulator, options: LearnOptions, live: object = None) -> None:
-    """Check that a road can be mapped through a simulator's wire, where no recordings are given; UsageError if not."""
+def check_mapping(simulator: AnySimulator, options: LearnOptions, live: object = None) -> None:
+    """Check that a road can be mapped, by the simulator's wire where no recordings are given; UsageError if not."""
+    if not options.width > 0.0:
+        raise UsageError("no width of a road", where="--width", expected="above 0 m", got=f"{options.width:g}")
+    if not 0.0 <= options.metres < math.inf:
+        raise UsageError("no length of a drive", where="--metres", expected="0 m or more", got=f"{options.metres:g}")
+    if (options.left_edge is None) != (options.right_edge is None):
+        raise UsageError("one edge of a road", where="--left-edge, --right-edge", expected="recordings along both")
+    check_result(options.out, ".csv")
     if not options.is_drawn:
         _load_survey_driver(simulator, options, live)
 
