@@ -229,13 +229,15 @@ class Simulator(Generic[Live, Serve]):
         except msgspec.ValidationError as error:
             raise UsageError(f"{self.name} has no such value: {error}", where="live options") from None
 
-    def list_supplied(self, live: Live) -> frozenset[str]:
-        """Return the names of STATE_FIELDS that a wire with the live options `live` supplies."""
-        return self.supplies if self.supplied is None else load_part(self.supplied)(live)
+    def list_supplied(self, live: Live | None) -> frozenset[str]:
+        """Return the names of STATE_FIELDS that a wire with the live options `live`, None: the usual, supplies."""
+        options = self.live_options() if live is None else live
+        return self.supplies if self.supplied is None else load_part(self.supplied)(options)
 
-    def list_signals(self, live: Live) -> "tuple[Signal, ...]":
-        """Return the signals that a wire with the live options `live` carries."""
-        return () if self.signals is None else tuple(load_part(self.signals)(live))
+    def list_signals(self, live: Live | None) -> "tuple[Signal, ...]":
+        """Return the signals that a wire with the live options `live`, None: the usual, carries."""
+        options = self.live_options() if live is None else live
+        return () if self.signals is None else tuple(load_part(self.signals)(options))
 
     def count_cars(self, options: Serve) -> int:
         """Return the number of cars that the host needs on the track."""

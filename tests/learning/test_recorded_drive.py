@@ -5,12 +5,38 @@ import math
 import numpy as np
 import pytest
 
-from trailbrake.learning.recorded_drive import FaultMonitor, make_stage_goal
+from trailbrake.driving.goals import Seconds
+from trailbrake.driving.road_monitor import RoadMonitor
+from trailbrake.driving.session.progress import SilentListener
+from trailbrake.driving.spec import make_spec
+from trailbrake.learning.recorded_drive import DriveEnd, DriveTarget, FaultMonitor, make_stage_goal, record_drive
+from trailbrake.sims.registry import find
 from trailbrake.state import CarState, Controls, WheelState
 from trailbrake.tracks.track_library import load_track
 
 ROAD = load_track("kartwerk").road
 CENTRE = ROAD.table[:, :2]
+
+
+class Coast:
+    NEEDS = frozenset()
+
+    def reset(self, course):
+        """Nothing to prepare."""
+
+    def act(self, state, dt):
+        return Controls()
+
+
+@pytest.mark.parametrize("sim", ["assetto", "beamng", "forza"])
+def test_a_drive_is_recorded_through_each_wire_with_its_usual_options(sim, tmp_path, monkeypatch):
+    """BeamNG's wire asked options that nobody had given for their contract."""
+    monkeypatch.setenv("TRAILBRAKE_RECORDINGS", str(tmp_path))
+    target = DriveTarget(find(sim), make_spec(sim=sim, driver="car_test", track="kartwerk", car="kart"), None)
+    end = DriveEnd(RoadMonitor(ROAD), Seconds(0.3))
+    drive = record_drive(target, Coast(), end, "coast", SilentListener())
+    assert drive.path.is_file()
+    assert drive.reason == ""
 
 
 def ride(places, rounds=1.0, seconds=1e6, dt=0.1, speed=20.0, on_track=math.nan, controls=None):

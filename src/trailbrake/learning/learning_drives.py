@@ -186,7 +186,7 @@ def _read_wire_facts(recording: Recording) -> WireFacts:
     simulator = simulators.get(str(recording.about.get("sim", "")))
     if simulator is None:
         return WireFacts(recording.wire_delay)
-    signals, names = recording.signals, find_learning_signals(simulator.list_signals(simulator.live_options()))
+    signals, names = recording.signals, find_learning_signals(simulator.list_signals(None))
     found = {role: [np.asarray(signals[name]) for name in names[role] if name in signals] for role in names}
     surface = None
     if len(found["surface"]) == len(found["kerb"]) == 4:
