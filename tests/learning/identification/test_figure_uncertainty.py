@@ -62,6 +62,9 @@ def test_a_split_of_the_brakes_that_is_hardly_known_is_a_doubt_of_the_braking():
     less = min(compute_figures(split_brakes(CAR, force, share + step)).braking for step in (-0.1, 0.1))
     assert unsure == pytest.approx(np.hypot(sure, 1.0 - less / middle), rel=0.01)
     assert unsure > 2.0 * sure
+    unlearned = find_uncertainty(CAR, fit_of(0.001), tyres_of, None, {})  # of a winding road: braked in bends alone
+    assert unlearned.braking > unsure
+    assert plan_share(unlearned) > 0.98, "verified by laps, not lowered"
 
 
 def test_drive_force_from_part_throttle_alone_is_hardly_known():
@@ -95,8 +98,9 @@ def test_a_plan_uses_grip_that_the_car_has_but_for_what_does_no_harm():
         assert share < 1.0
         # The worst car of 97.5 % has 1 - 1.96 sigma of the grip that was found.
         assert share <= (1.0 + TOLERATED) * (1.0 - 1.96 * sigma) + 1e-12
-    assert plan_share(doubt(braking=1.0)) == LEAST_SHARE
-    assert plan_share(doubt(lateral_grip=0.08)) < plan_share(doubt(braking=0.08)) < 1.0
+    braked = {"brakes.force_over_mass": 0.3}
+    assert plan_share(doubt(braking=1.0, deviation=braked)) == LEAST_SHARE
+    assert plan_share(doubt(lateral_grip=0.08)) < plan_share(doubt(braking=0.08, deviation=braked)) < 1.0
     shown = {"aero.lift_area_rear": 0.1}
     assert plan_share(doubt(downforce=0.25, deviation=shown)) < 0.9 < plan_share(doubt(downforce=0.04, deviation=shown))
     assert plan_share(doubt(downforce=0.25)) == 1.0, "of a road that was too slow to show it"

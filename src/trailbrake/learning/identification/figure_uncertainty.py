@@ -34,6 +34,8 @@ BRAKING_GRIP = 0.6  # share of the doubt of braking that counts for all grip: la
 DOWNFORCE_GRIP = 0.4  # relative grip at 50 m/s per downforce over the weight, of a car that lives on it
 HARD_SHARE, HARD_SPEEDS = 0.6, (10.0, 90.0)  # of the most side force, in bends driven hard; percentiles of their speeds
 GRIP_ERROR = 0.04  # relative, of the grip in fast bends over that in slow ones
+BRAKES_KEY = "brakes.force_over_mass"
+UNLEARNED_SPLIT = 0.15  # of the brakes, of the class of cars
 LIFT_KEYS = ("aero.lift_area_front", "aero.lift_area_rear")
 LEAST_SHARE = 0.6  # of the grip that was found, that is planned with at least
 
@@ -55,12 +57,12 @@ def find_uncertainty(
         values: what was learned, by the keys of the car file.
     """
     lateral, braking, downforce = _limit_deviations(car, fit, tyres_of)
-    brakes = values.get("brakes.force_over_mass")
+    brakes = values.get(BRAKES_KEY)
     if brakes is not None:
         braking = math.hypot(braking, 0.3 * brakes.sigma / max(brakes.value, 1e-9))
     split = values.get("brakes.front_share")
-    if split is not None:
-        braking = math.hypot(braking, _split_deviation(car, split.sigma))
+    if split is not None or brakes is None:
+        braking = math.hypot(braking, _split_deviation(car, split.sigma if split is not None else UNLEARNED_SPLIT))
     lock, delay = values.get("steering.max_angle"), values.get("actuation.delay")
     half = 0.5 * car.aero.air_density * 50.0**2 / (car.body.mass * G)
     lifts = [values[key].sigma for key in LIFT_KEYS if key in values]
@@ -78,7 +80,9 @@ def find_uncertainty(
 
 def plan_share(uncertainty: Uncertainty) -> float:
     """Return the share of the learned grip at which 97.5 % of cars have no less than TOLERATED under the plan."""
-    worst = max(uncertainty.lateral_grip, BRAKING_GRIP * uncertainty.braking)
+    worst = uncertainty.lateral_grip
+    if BRAKES_KEY in uncertainty.deviation:  # the class's brakes are left to the laps that verify the plan
+        worst = max(worst, BRAKING_GRIP * uncertainty.braking)
     if any(key in uncertainty.deviation for key in LIFT_KEYS):  # a road that was too slow to show it needs little of it
         worst = max(worst, DOWNFORCE_GRIP * uncertainty.downforce)
     return min(max((1.0 + TOLERATED) * (1.0 - NORMAL_95 * worst), LEAST_SHARE), 1.0)

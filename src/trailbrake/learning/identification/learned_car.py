@@ -26,7 +26,7 @@ from trailbrake.learning.identification.class_priors import CLASSES, CarClass, S
 from trailbrake.learning.identification.drive_quality import check_same_car, describe_gaps
 from trailbrake.learning.identification.drive_table import DriveTable
 from trailbrake.learning.identification.engine_power import build_up_boost, find_boost, find_mass, find_torque_curve
-from trailbrake.learning.identification.figure_uncertainty import find_lift_error, find_uncertainty
+from trailbrake.learning.identification.figure_uncertainty import UNLEARNED_SPLIT, find_lift_error, find_uncertainty
 from trailbrake.learning.identification.gearing import Gearing, append_gears, find_gearing
 from trailbrake.learning.identification.geometry import Geometry, find_geometry
 from trailbrake.learning.identification.learned_value import LEARNED, LearnedValue, identified, prior, weigh_with_class
@@ -330,7 +330,7 @@ def _put_brakes(draft: CarDraft, found: Braking | None) -> None:
     if found.force.value < WEAK_BRAKES:
         draft.missing.append(f"brakes: the whole pedal slows the car by {found.force.value:.1f} m/s^2 only")
     draft.values["brakes.force_over_mass"] = found.force
-    draft.values["brakes.front_share"] = found.front_share or prior(share, 0.15)
+    draft.values["brakes.front_share"] = found.front_share or prior(share, UNLEARNED_SPLIT)
     draft.car = split_brakes(car, found.force.value, share)
 
 
