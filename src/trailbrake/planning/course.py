@@ -64,12 +64,12 @@ class Course:
     def with_kerbs(self) -> "Course":
         """Return the course with a line that uses the kerbs.
 
-        Itself where that is so, where its line is given, and where the car's file is an estimate: a line that needs the
-        last decimetres of the road is for a car that is known.
+        Itself where that is so, where its line is given, and where the car's file is an estimate that no laps have
+        verified: a line that needs the last decimetres of the road is for a car that is known.
         """
         if self.on_kerbs or self.given_line is not None or self.car is None or isinstance(self, UnmappedCourse):
             return self
-        if self.car.uncertainty is not None:
+        if self.car.uncertainty is not None and not self.car.uncertainty.is_verified:
             return self
         return Course(self.track, self.car, on_kerbs=True)
 
