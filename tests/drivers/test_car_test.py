@@ -70,3 +70,15 @@ def test_a_car_that_turns_no_further_gets_little_throttle():
     assert abs(turning.steer) == 1.0
     assert controls.throttle > UNDERSTEER_THROTTLE
     assert turning.act(replace(at, yaw=at.yaw - 1.2), DT).throttle == pytest.approx(UNDERSTEER_THROTTLE)
+
+
+def test_an_open_road_is_driven_in_all_stages(tmp_path):
+    """Of 1300 m the car saw two stages of seven, and a learned car took its bends with 0.7 of its grip."""
+    road = tmp_path / "open.toml"
+    road.write_text('title = "open"\nclosed = false\nwidth = 8.0\n\n[[segment]]\nstraight = 1300.0\n')
+    made = Driver()
+    made.reset(Course(load_track(str(road)), None))
+    made.time, speed = 30.0, 10.0  # after the weave
+    for step in range(1220):
+        made.act(state(made, 10.0 + speed * DT * step, speed=speed), DT)
+    assert made.stage == len(STAGES) - 1

@@ -46,7 +46,7 @@ class Driver:
 
     Args:
         seconds: length of the test drive.
-        stage: m that are driven at one lateral acceleration, or a lap if that is less.
+        stage: m that are driven at one lateral acceleration; less on a short circuit, or an open road, driven once.
         most: m/s^2, most lateral acceleration.
         effort: share of all accelerations: less for a car that has left the road in a drive before.
 
@@ -73,6 +73,8 @@ class Driver:
         self.road_return = RoadReturn(course)
         self.time = self.driven = self.stage_start = 0.0
         self.stage, self.ceiling, self.offs = 0, len(self.stages) - 1, 0
+        lap = self.line.length  # an open road is driven once, in all stages
+        self.stage_way = min(self.stage_length, lap if self.line.closed else lap / len(self.stages))
         self.steer = self.sliding = 0.0
         self.off = self.wide = self.understeers = False
         self.step_at = 0.0
@@ -157,15 +159,10 @@ class Driver:
             lazy = abs(self.steer) > UNDERSTEER * linear + 0.02
         self.understeers = lazy or abs(self.steer) > FULL_STEER  # the latter with what was learned of the steering
         self.sliding = self.sliding + dt if (rear > SLIDING_SLIP or lazy) and state.speed > 6.0 else 0.0
-        lap = self.line.length
         if (self.sliding > 0.25 or ran_wide) and self.stage > 0:
             self.stage = self.ceiling = self.stage - 1 if ran_wide else self.stage
             self.sliding, self.stage_start = 0.0, self.driven
-        elif (
-            self.driven - self.stage_start > min(self.stage_length, lap)
-            and self.stage < self.ceiling
-            and self.time > WEAVE_S
-        ):
+        elif self.driven - self.stage_start > self.stage_way and self.stage < self.ceiling and self.time > WEAVE_S:
             self.stage, self.stage_start = self.stage + 1, self.driven
         ends = not self.line.closed and s > self.line.length - 60.0
         for over, why, broke_off in (
