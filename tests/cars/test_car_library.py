@@ -119,3 +119,8 @@ def test_derived_values():
     top = limiter / car.gearbox.overall_ratio(1) * car.driven_radius
     assert car.drive_force(top + 0.1, 1) == 0.0
     assert car.drive_force(top - 0.1, 1) > 0.0
+
+
+def test_a_file_with_the_scanner_of_older_versions_is_read():
+    text = (cars.LIBRARY / "gt3.toml").read_text() + "\n[scanner]\nx = 1.2\n"
+    assert cars.parse_car(text.encode(), where="old.toml") == cars.load_car("gt3")

@@ -5,7 +5,6 @@ import re
 import msgspec
 import numpy as np
 import pytest
-from msgspec.structs import replace
 
 from trailbrake.cars.car_library import car_names, load_car
 from trailbrake.cars.params import CarParams

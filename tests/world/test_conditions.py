@@ -1,6 +1,6 @@
-from msgspec.structs import replace
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.errors import UsageError
@@ -32,8 +32,8 @@ def test_rain_begins_after_its_lap_and_a_reset_ends_it():
 
 
 @pytest.mark.parametrize("values", [{"grip": 2.0}, {"grip": float("nan")}, {"grip_lap": 0}, {"rain_after": -1},
-                                    {"rain_seconds": -1.0}, {"fuel_rate": -0.1}, {"tyre_temperature": 400.0}, {"patch_begin": -1.0},
-                                    {"patch_length": float("inf")}, {"patch_left": 0.0},
+                                    {"rain_seconds": -1.0}, {"fuel_rate": -0.1}, {"tyre_temperature": 400.0},
+                                    {"patch_begin": -1.0}, {"patch_length": float("inf")}, {"patch_left": 0.0},
                                     {"patch_right": 2.0}])  # fmt: skip
 def test_conditions_out_of_range_are_refused(values):
     with pytest.raises(UsageError, match=next(iter(values))):

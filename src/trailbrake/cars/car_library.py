@@ -59,6 +59,7 @@ def _draw_car(name: str) -> CarParams:
 def parse_car(data: bytes, *, where: str) -> CarParams:
     """Return the car that the TOML text `data` describes; `where` names it in errors (DataError)."""
     values = parse_toml(decode_user_text(data, where), where)
+    values.pop("scanner", None)  # files before version 0.4 hold the place of a scanner, which had no effect
     try:
         car = msgspec.convert(values, CarParams)
     except msgspec.ValidationError as error:

@@ -385,8 +385,12 @@ def _prepare_car(car: CarParams, conditions: WorldConditions) -> CarParams:
     if conditions.heats_tyres:
         front, rear = car.tyre_front, car.tyre_rear
         if front.thermal is None or rear.thermal is None:
-            raise UsageError("this car's tyres have no heat", where="--world tyre_temperature",
-                             expected="[tyre_front.thermal] and [tyre_rear.thermal] in its file", got=car.name)  # fmt: skip
+            raise UsageError(
+                "this car's tyres have no heat",
+                where="--world tyre_temperature",
+                expected="[tyre_front.thermal] and [tyre_rear.thermal] in its file",
+                got=car.name,
+            )
         start = conditions.tyre_temperature
         car = replace(
             car,
