@@ -16,9 +16,7 @@ def test_the_library_holds_what_its_names_say():
         car = cars.load_car(name)
         assert car.name == name
         sections = [
-            getattr(car, field)
-            for field in car.__struct_fields__
-            if field not in ("name", "title", "actuation")
+            getattr(car, field) for field in car.__struct_fields__ if field not in ("name", "title", "actuation")
         ]
         drive = (car.drive.centre, car.drive.differential_front, car.drive.differential_rear)
         heat = (car.tyre_front.thermal, car.tyre_rear.thermal)
