@@ -60,11 +60,12 @@ def test_driven_front_wheels_pull_against_the_drag_of_a_tight_bend(speed):
     assert found.to_front.value == pytest.approx(FRONT, abs=0.04)
 
 
-def test_a_road_without_straights_tells_which_axle_is_driven():
-    """A car with driven front wheels was taken there for one with driven rear wheels, and pulled twice as hard."""
+def test_a_road_without_straights_tells_which_axle_is_driven_and_the_radii():
+    """A car with driven front wheels was taken there for one with driven rear wheels, and a formula car for a kart."""
     pull = 3.0 * np.sin(np.arange(1500) / 40.0)
     found = find_geometry(rolling_car(np.full(1500, 0.25), np.full(1500, 14.0), pull=pull))
-    assert found.radius_rear is None
+    assert found.radius_front.value == pytest.approx(RADII[0], rel=0.005)
+    assert found.radius_rear.value == pytest.approx(RADII[1], rel=0.005)
     assert found.slip_rear.value == pytest.approx(0.004, rel=0.1)
     assert abs(found.slip_front.value) < 4e-4
 

@@ -18,7 +18,7 @@ from trailbrake.learning.identification.robust_fit import fit_linear, fit_residu
 MIN_SPEED = 4.0  # m/s from which wheel speeds over speeds are used
 MAX_SIDE = 3.0  # m/s^2 within which tyres across are taken as linear
 MAX_PULL = 4.0  # m/s^2, the same along
-# m/s^2 across, within which wheels roll as on a straight; and within which those that are driven still slip by the pull
+# m/s^2 across, within which wheels roll as on a straight; and within which they hardly slip by more than the pull
 STRAIGHT_SIDE, BEND_SIDE = 2.0, 5.0
 MAX_ARM_PULL = 0.5  # m/s^2, along, within which driven front wheels slip for the drag of the bend alone, nearly
 MIN_YAW_RATE = 0.15  # rad/s
@@ -66,9 +66,9 @@ def find_geometry(table: DriveTable) -> Geometry:
 
 
 def _rolling_radius(table: DriveTable, axle: int) -> tuple[LearnedValue | None, LearnedValue | None]:
-    """Return an axle's radius, and its slip per m/s^2 of drive; that of its bends on a road without straights."""
+    """Return an axle's radius, and its slip per m/s^2 of drive; those of its bends on a road without straights."""
     radius, slip = _fit_rolling(table, axle, STRAIGHT_SIDE)
-    return radius, slip if slip is not None else _fit_rolling(table, axle, BEND_SIDE)[1]
+    return (radius, slip) if radius is not None else _fit_rolling(table, axle, BEND_SIDE)
 
 
 def _fit_rolling(table: DriveTable, axle: int, side: float) -> tuple[LearnedValue | None, LearnedValue | None]:
