@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.known_drives import make_table
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.cli.drive_flags import DriveFlags
@@ -13,6 +14,9 @@ from trailbrake.driving.session.progress import SilentListener
 from trailbrake.errors import DataError, UsageError
 from trailbrake.learning import car_learning as learn_car
 from trailbrake.learning.car_learning import EFFORTS, describe_road_limits, learn_car_file
+from trailbrake.learning.identification.car_draft import CarDraft
+from trailbrake.learning.identification.class_priors import CLASSES, make_prior_car
+from trailbrake.learning.identification.learned_car import put_shown_brakes
 from trailbrake.learning.learning_drives import LearningProgress
 from trailbrake.learning.learning_journal import LearningJournal
 from trailbrake.learning.options import LearnCarOptions
@@ -33,6 +37,17 @@ def test_a_road_too_short_or_too_narrow_is_said_before_the_drive():
     assert "the road ends after 300 m" in describe_road_limits(straight(300.0, 4.0))[0]
     assert "the road is 3.0 m wide" in describe_road_limits(straight(2000.0, 1.5))[0]
     assert describe_road_limits(load_track("kartwerk").road) == ()
+
+
+def test_brakes_that_are_not_known_are_no_weaker_than_what_was_driven():
+    """Brakes of the class gave two thirds of a deceleration that was driven: every corner was braked for early."""
+    draft = CarDraft(make_prior_car(CLASSES[0]))
+    usual = draft.car.full_brake_force / draft.car.body.mass
+    put_shown_brakes(make_table(300, vx=30.0, fx=-0.5 * usual), draft)
+    assert draft.car.full_brake_force / draft.car.body.mass == pytest.approx(usual)
+    put_shown_brakes(make_table(300, vx=30.0, fx=-2.0 * usual), draft)
+    assert draft.car.full_brake_force / draft.car.body.mass >= 2.0 * usual
+    assert "hardly braked" in draft.missing[0]
 
 
 class Drives:

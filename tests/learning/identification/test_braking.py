@@ -42,6 +42,12 @@ def test_force_and_split_follow_from_gentle_braking():
     assert found.front_share.value == pytest.approx(SHARE, abs=0.02)
 
 
+def test_a_road_without_straights_tells_the_brakes():
+    """A third of the persons at 97 % had the brakes of the class, up to three times too weak."""
+    bends = dataclasses.replace(braking(np.repeat([0.2, 0.3, 0.4], 60)), fy=np.full(180, 3.5))
+    assert find_braking(bends, CAR, None).force.value == pytest.approx(FORCE, rel=0.02)
+
+
 def test_what_engine_and_wheels_need_to_lose_their_rotation_is_no_brake_of_the_rear_axle():
     pedal, v, gear, inertia, drag = np.repeat([0.2, 0.3, 0.4], 60), 25.0, 2, 0.25 / CAR.body.mass, 60.0 / CAR.body.mass
     body, lever = CAR.body, CAR.gearbox.overall_ratio(gear) / CAR.driven_radius

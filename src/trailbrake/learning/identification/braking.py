@@ -22,7 +22,7 @@ from trailbrake.learning.identification.powertrain import (
 from trailbrake.learning.identification.robust_fit import fit_linear
 from trailbrake.units import G
 
-MAX_SIDE = 2.0  # m/s^2
+STRAIGHT_SIDE, BEND_SIDE = 2.0, 5.0  # m/s^2 across, of braking that is straight; and where there is hardly any
 MAX_SLIP = 0.05  # of any wheel
 MIN_PEDAL = 0.05
 LEAST_BRAKES = 0.1  # m/s^2 at full pedal: a car file has brakes
@@ -75,12 +75,14 @@ def find_braking(table: DriveTable, car: CarParams, powertrain: Powertrain | Non
 
 
 def find_braking_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
-    """Return the rows of straight, steady braking below the limit of the tyres (n,)."""
+    """Return the rows of steady braking below the limit of the tyres (n,): straight, if there is enough of it."""
     front, rear = _axle_slips(table, car)
-    return np.asarray(
-        (table.brake > MIN_PEDAL) & (np.abs(table.fy) < MAX_SIDE) & (table.vx > 5.0) & (front > -MAX_SLIP)
-        & (rear > -MAX_SLIP) & (table.gear_age > 0.3) & (table.assisted < 0.5) & table.steady(table.brake, 0.08, 0.06)
+    steady = (
+        (table.brake > MIN_PEDAL) & (table.vx > 5.0) & (front > -MAX_SLIP) & (rear > -MAX_SLIP)
+        & (table.gear_age > 0.3) & (table.assisted < 0.5) & table.steady(table.brake, 0.08, 0.06)
     )  # fmt: skip
+    straight, bends = (steady & (np.abs(table.fy) < side) for side in (STRAIGHT_SIDE, BEND_SIDE))
+    return np.asarray(straight if straight.sum() >= MIN_ROWS else bends)
 
 
 def _axle_slips(table: DriveTable, car: CarParams) -> tuple[Array, Array]:

@@ -31,7 +31,12 @@ from trailbrake.learning.identification.gearing import Gearing, append_gears, fi
 from trailbrake.learning.identification.geometry import Geometry, find_geometry
 from trailbrake.learning.identification.learned_value import LEARNED, LearnedValue, identified, prior, weigh_with_class
 from trailbrake.learning.identification.powertrain import Powertrain, find_powertrain
-from trailbrake.learning.identification.shown_limits import ShownLimits, find_friction, find_shown_limits
+from trailbrake.learning.identification.shown_limits import (
+    ShownLimits,
+    find_brakes,
+    find_friction,
+    find_shown_limits,
+)
 from trailbrake.learning.identification.tyre_forces import (
     STEER_SPEEDS,
     P,
@@ -127,8 +132,10 @@ def learn_car(table: DriveTable, name: str = "learned") -> LearnedCar:
         _put_powertrain(draft, powertrain)
     _append_gears(draft, gearing)
     braking = find_braking(table, draft.car, powertrain)
-    if slips or braking is not None:
+    if braking is not None:
         _put_brakes(draft, braking)
+    elif slips:
+        put_shown_brakes(table, draft)
     tyres = find_tyres(table, draft.car, known_lift=loads is not None) if slips else None
     shown = None if slips else _put_shown_limits(table, draft)
     if slips:
@@ -320,10 +327,20 @@ def _roll_freely(car: CarParams, tyres: TyreFit | None) -> CarParams:
     return replace(car, **{name: replace(tyre, radius=tyre.radius * float(tyres.fit.value[factor]))})
 
 
-def _put_brakes(draft: CarDraft, found: Braking | None) -> None:
-    if found is None:
-        draft.missing.append("brakes: hardly braked in a straight line")
-        return
+def put_shown_brakes(table: DriveTable, draft: CarDraft) -> None:
+    """Put the brakes of the class into a draft, or those that give the hardest deceleration of a drive if it is more.
+
+    Args:
+        table: the drive, without steady braking.
+        draft: of its car.
+    """
+    car = draft.car
+    force = max(car.full_brake_force / car.body.mass, find_brakes(table, car).value)
+    draft.missing.append("brakes: hardly braked in a straight line")
+    draft.car = split_brakes(car, force, car.front_brake_force_share)
+
+
+def _put_brakes(draft: CarDraft, found: Braking) -> None:
     car = draft.car
     share = found.front_share.value if found.front_share else car.front_brake_force_share
     share = min(max(share, 0.0), 1.0)
