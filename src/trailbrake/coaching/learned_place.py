@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from msgspec.structs import replace
 
-from trailbrake.analysis.lap_location import NEAR_ROAD
+from trailbrake.analysis.lap_location import NEAR_ROAD, LocatedLap
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.learned import Uncertainty
 from trailbrake.coaching.ghost_laps import Place, coach_folder
@@ -21,9 +21,10 @@ from trailbrake.errors import DataError, TrailbrakeError
 from trailbrake.learning.identification.car_file_writer import format_car
 from trailbrake.learning.identification.drive_table import DriveTable, join_tables
 from trailbrake.learning.identification.learned_car import LearnedCar, learn_car
-from trailbrake.learning.learning_drives import read_drive
+from trailbrake.learning.learning_drives import tabulate_recording
 from trailbrake.learning.road_survey import survey_road
 from trailbrake.planning.course import Course
+from trailbrake.record.recording_reader import Recording
 from trailbrake.tracks import road_file
 from trailbrake.tracks.track import Track
 from trailbrake.tracks.track_library import load_track
@@ -123,15 +124,31 @@ def _read_path(chosen: ChosenLaps) -> tuple[np.ndarray, ...]:
 
 
 def _learn_car(chosen: ChosenLaps) -> LearnedCar:
-    best = {k: min((lap.time_s for lap in chosen.laps if lap.source == k), default=np.inf)
-            for k in range(len(chosen.drives))}  # fmt: skip
+    best: dict[int, LocatedLap] = {}
+    for lap in sorted(chosen.laps, key=lambda lap: lap.time_s):
+        best.setdefault(lap.source, lap)
     tables: list[DriveTable] = []
-    for number in sorted(best, key=lambda k: best[k]):
+    for number, lap in best.items():
         if tables and sum(table.seconds() for table in tables) > LEARNING_S:
             break
-        tables.append(read_drive(chosen.drives[number].recording.path, len(tables)))
+        recording = chosen.drives[number].recording
+        tables.append(tabulate_recording(recording, len(tables), rows=choose_rows(recording, lap.number)))
     table = join_tables(tables)
     return learn_car(table.take(np.arange(min(len(table), MOST_ROWS))))
+
+
+def choose_rows(recording: Recording, lap: int) -> slice:
+    """Return the rows of a recording that a car is learned from: of a long one, those up to the end of a lap.
+
+    Args:
+        recording: of any length.
+        lap: number of the best one.
+    """
+    time = recording.race_times
+    most = int(LEARNING_S / max(float(np.median(np.diff(time))), 1e-3)) if len(time) > 1 else 0
+    end = next((record.row for record in recording.laps if record.number == lap), 0)
+    stop = min(max(end, most), len(time))
+    return slice(max(stop - most, 0), stop)
 
 
 def _choose_file(content: bytes, suffix: str) -> Path:

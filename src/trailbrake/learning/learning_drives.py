@@ -14,7 +14,13 @@ from trailbrake.driving.session.driver_choice import check_driver_needs
 from trailbrake.driving.session.progress import ProgressListener
 from trailbrake.errors import DataError, TrailbrakeError, UsageError
 from trailbrake.json_types import JsonObject
-from trailbrake.learning.identification.drive_table import DriveTable, RoadBounds, WireFacts, make_table
+from trailbrake.learning.identification.drive_table import (
+    LEARNING_COLUMNS,
+    DriveTable,
+    RoadBounds,
+    WireFacts,
+    make_table,
+)
 from trailbrake.learning.identification.planned_car import LapFault, PlanReduction
 from trailbrake.learning.learning_journal import LearningJournal, LearningStep
 from trailbrake.learning.recorded_drive import DriveEnd, DriveTarget, FaultMonitor, RecordedDrive, record_drive
@@ -163,32 +169,46 @@ def read_drive(path: Path, number: int, bounds: RoadBounds | None = None) -> Dri
     if not path.is_file():
         raise UsageError("cannot read the recording", where=str(path), got="no such file")
     try:
-        return _make_drive_table(open_drive(path), number, bounds)
+        return tabulate_recording(open_drive(path), number, bounds)
     except DataError as error:
         raise error if str(path) in str(error) else DataError(f"{path}: {error}") from error
 
 
-def _make_drive_table(recording: Recording, number: int, bounds: RoadBounds | None) -> DriveTable:
-    rows = recording.read_rows(slice(None), signals=())  # all columns at once: of a long drive chunks are not kept
-    state, controls = dict(rows.state), dict(rows.controls)
+def tabulate_recording(
+    recording: Recording, number: int, bounds: RoadBounds | None = None, rows: slice = slice(None)
+) -> DriveTable:
+    """Return some rows of a recording as a table.
+
+    Args:
+        recording: the drive.
+        number: of the drive.
+        bounds: of its road; None: as the recording has them, if it does.
+        rows: which.
+
+    Raises:
+        DataError: they do not tell how a car moves.
+    """
+    names = _list_learning_signals(recording)
+    wanted = [signal for role in names.values() for signal in role]
+    block = recording.read_rows(rows, LEARNING_COLUMNS, wanted)  # at once: of a long drive chunks are not kept
+    state, controls = dict(block.state), dict(block.controls)
     if recording.about.get("open_loop"):  # these commands moved no car
         controls = {name: np.full_like(values, np.nan) for name, values in controls.items()}
-    state["time"] = np.where(recording.undone, np.nan, state["time"])
+    state["time"] = np.where(recording.undone[rows], np.nan, state["time"])
     road = recording.road_map if bounds is None else None
     if road is not None:
         bounds = RoadBounds(road.centre, road.left, road.right)
-    return make_table(state, controls, number, bounds, _read_wire_facts(recording))
-
-
-def _read_wire_facts(recording: Recording) -> WireFacts:
-    """Return what the wire of a recording has beside states and controls, by the signals that its simulator names."""
-    simulators = {simulator.name: simulator for simulator in registry.list_simulators().simulators}
-    simulator = simulators.get(str(recording.about.get("sim", "")))
-    if simulator is None:
-        return WireFacts(recording.wire_delay)
-    signals, names = recording.signals, find_learning_signals(simulator.list_signals(None))
-    found = {role: [np.asarray(signals[name]) for name in names[role] if name in signals] for role in names}
+    found = {role: [block.signals[signal] for signal in those] for role, those in names.items()}
     surface = None
     if len(found["surface"]) == len(found["kerb"]) == 4:
         surface = np.where(np.column_stack(found["kerb"]) > 0.0, np.nan, np.column_stack(found["surface"]))
-    return WireFacts(recording.wire_delay, next(iter(found["engine_power"]), None), surface)
+    wire = WireFacts(recording.wire_delay, next(iter(found["engine_power"]), None), surface)
+    return make_table(state, controls, number, bounds, wire)
+
+
+def _list_learning_signals(recording: Recording) -> dict[str, list[str]]:
+    """Return the recorded signals that a car is learned from beside states and controls, by their role."""
+    simulators = {simulator.name: simulator for simulator in registry.list_simulators().simulators}
+    simulator = simulators.get(str(recording.about.get("sim", "")))
+    known = find_learning_signals(simulator.list_signals(simulator.live_options()) if simulator is not None else ())
+    return {role: [name for name in names if name in recording.signals] for role, names in known.items()}

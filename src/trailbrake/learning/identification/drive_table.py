@@ -204,7 +204,7 @@ def make_table(
     if len(order) < MIN_ROWS:
         raise DataError("too short a drive", where="recording", expected=f"{MIN_ROWS} samples", got=str(len(order)))
     raw = {name: np.asarray(state[name], np.float64)[order] for name in _STATE}
-    commanded = {name: np.asarray(controls[name], np.float64)[order] for name in ("steer", "throttle", "brake")}
+    commanded = {name: np.asarray(controls[name], np.float64)[order] for name in _COMMANDS}
     time = raw["time"]
     step = float(np.median(np.diff(time)))
     every = max(round(1.0 / (step * MAX_RATE)), 1)
@@ -301,6 +301,8 @@ _STATE = ("time", "x", "y", "z", "yaw", "roll", "pitch", "speed", "velocity_x", 
           "acceleration_y", "yaw_rate", "steer", "steering_wheel_angle", "throttle", "brake", "gear", "engine_speed",
           "max_engine_speed", "abs_active", "tc_active", "contact_depth")  # fmt: skip
 _WHEEL = ("angular_velocity", "load", "slip_ratio", "slip_angle", "combined_slip", "on_track", "x", "y", "z")
+_COMMANDS = ("steer", "throttle", "brake")
+LEARNING_COLUMNS = frozenset((*_STATE, *_COMMANDS, *(f"{wheel}_{name}" for wheel in WHEELS for name in _WHEEL)))
 
 
 def _stack(state: Mapping[str, Array], name: str, order: Ints) -> Array:
