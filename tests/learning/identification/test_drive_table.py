@@ -1,8 +1,9 @@
-"""Rows beside a road: a straight of known width."""
+"""Rows beside a road: a straight of known width; and beside an impact on its wall."""
 
 import numpy as np
+import pytest
 
-from trailbrake.learning.identification.drive_table import HALF_CAR, RoadBounds, find_rows_on_road
+from trailbrake.learning.identification.drive_table import HALF_CAR, RoadBounds, find_impacts, find_rows_on_road
 
 
 def straight(left=4.0, right=3.0):
@@ -26,3 +27,15 @@ def test_many_places_are_looked_up_in_blocks():
 
 def test_a_place_that_is_not_known_counts_as_on_the_road():
     assert find_rows_on_road(np.array([np.nan]), np.array([np.nan]), straight()).all()
+
+
+@pytest.mark.parametrize("rate", [10.0, 60.0, 333.0])
+def test_rows_beside_an_impact_are_told_from_hard_braking(rate):
+    """A wall that a car met once a lap passed for grip: its limit lap by GPS was 6 % too quick."""
+    rng = np.random.default_rng(5)
+    time = np.arange(0.0, 40.0, 1.0 / rate)
+    speed = 40.0 - 15.0 * np.clip((time % 10.0) - 5.0, 0.0, 1.5) + 0.05 * rng.standard_normal(len(time))
+    assert not find_impacts(time, speed).any()
+    hit = find_impacts(time, speed - 3.0 * (time > 22.0))
+    assert hit[np.abs(time - 22.0) < 0.4].all()
+    assert not hit[np.abs(time - 22.0) > 0.7].any()
