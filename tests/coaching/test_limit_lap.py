@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 from helpers.coached_laps import make_laps, make_place
@@ -63,15 +65,31 @@ def test_a_named_car_is_not_doubted():
     assert make_laps(np.random.default_rng(0), laps=1)[0].time_s > limit.time_s
 
 
+def find_driven(monkeypatch, drive):
+    course, common = make_place()
+    monkeypatch.setattr("trailbrake.coaching.limit_lap.drive_at_limit", drive)
+    monkeypatch.setattr("trailbrake.coaching.limit_lap.plan_limit_course", lambda *_: (course, "the default line"))
+    learned = LearnedPlace(Place("pinegrove", "gt3", course), DOUBT, 1.0, ())
+    return find_limit_lap(learned, common, 99.0, lambda text: None, drive=True)
+
+
 def test_a_car_that_does_not_get_round_has_a_planned_limit_and_the_page_says_why(monkeypatch):
     def roll_over(*_):
         raise DataError("the learned car did not get round", expected="5 laps", got="rolled over in lap 1")
 
-    monkeypatch.setattr("trailbrake.coaching.limit_lap.drive_at_limit", roll_over)
-    course, common = make_place()
-    learned = LearnedPlace(Place("pinegrove", "gt3", course), DOUBT, 1.0, ())
-    limit = find_limit_lap(learned, common, 99.0, lambda text: None, drive=True)
+    limit = find_driven(monkeypatch, roll_over)
     assert not limit.is_driven
     assert limit.made_by == (
         "planned on the default line; the learned car did not get round, expected 5 laps, got rolled over in lap 1"
     )
+
+
+@pytest.mark.parametrize(("share", "is_driven"), [(1.02, True), (1.1, False)])
+def test_what_the_driver_does_not_master_is_no_limit(monkeypatch, share, is_driven):
+    """A learned car that slid for five laps had a limit 10 % slower than the true one, and a sure one."""
+    planned = find(99.0)
+    lap = dataclasses.replace(planned.lap, time_s=share * planned.time_s)
+    limit = find_driven(monkeypatch, lambda *_: lap)
+    assert limit.is_driven == is_driven
+    assert limit.time_s == (lap.time_s if is_driven else planned.time_s)
+    assert ("does not master" in limit.made_by) != is_driven

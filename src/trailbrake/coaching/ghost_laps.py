@@ -9,11 +9,12 @@ import os
 import tempfile
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from msgspec.structs import replace
+from msgspec.structs import replace as replace_fields
 
 from trailbrake.analysis.lap_location import CommonLine, LocatedLap, locate_laps
 from trailbrake.coaching.pace_model import repeat_lap
@@ -24,7 +25,7 @@ from trailbrake.errors import DataError, TrailbrakeError
 from trailbrake.optimal.line_session import plan_line
 from trailbrake.optimal.options import LineOptions
 from trailbrake.planning.course import GRIP_MARGIN, Course
-from trailbrake.planning.line_file import car_digest, road_digest
+from trailbrake.planning.line_file import car_digest, load_racing_line, road_digest
 from trailbrake.record.recording_reader import Recording
 from trailbrake.roles import Driver
 from trailbrake.state import CarState, Controls
@@ -38,7 +39,7 @@ REACTION_S = 0.18  # s, usual of people who steer and brake by what they see
 SHARE_STEP = 0.01  # of the grip, by which a kept lap may be another's
 LOWER_SHARES = (0.0, 0.04, 0.08)  # of the grip, by which the pace is lowered where the learned car touches a wall
 TOUCH_JUMP = 2.5  # m/s that the speed jumps by from row to row at a wall, which the wire does not show
-LIMIT_BY = "line_track"
+LIMIT_BY, DEFAULT_LINE = "line_track", "the default line"
 
 
 def coach_folder() -> Path:
@@ -74,7 +75,7 @@ class PacedDriver(LineFollow):
     def reset(self, course: Course) -> None:
         """Plan with the share and the reaction."""
         car = course.known_car()
-        late = replace(car, actuation=replace(car.actuation, delay=car.actuation.delay + REACTION_S))
+        late = replace_fields(car, actuation=replace_fields(car.actuation, delay=car.actuation.delay + REACTION_S))
         super().reset(Course(course.track, scale_car(late, grip=self.share / GRIP_MARGIN)))
         self.now = 0.0
         self.wanted: deque[tuple[float, Controls]] = deque()
@@ -107,22 +108,28 @@ def drive_at_pace(place: Place, share: float, common: CommonLine) -> tuple[Locat
     return min(laps, key=lambda lap: lap.time_s), rounded
 
 
-def drive_at_limit(place: Place, common: CommonLine, show_message: Callable[[str], None]) -> tuple[LocatedLap, str]:
-    """Return the best lap of `line_track` in the learned car, and what line it holds.
+def plan_limit_course(place: Place, show_message: Callable[[str], None]) -> tuple[Course, str]:
+    """Return the course along the minimum-time line, and what line that is; the place's own where it has none."""
+    path = place.folder / "line.csv"
+    try:
+        planned = plan_line(LineOptions(track=place.track, car=place.car, report=False, out=path))
+        if not planned["cached"]:
+            show_message(f"planned the minimum-time line in {planned['seconds']:.0f} s")
+        line = load_racing_line(path, place.course.track.road, place.course.known_car())
+    except TrailbrakeError as error:
+        show_message(f"no minimum-time line: {error}")
+        return place.course, DEFAULT_LINE
+    return replace(place.course, given_line=line), "the minimum-time line"
+
+
+def drive_at_limit(place: Place, common: CommonLine) -> LocatedLap:
+    """Return the best lap of `line_track` in the learned car, on the minimum-time line where it is planned.
 
     Raises:
         DataError: it could not be driven.
     """
-    line = "its own line"
-    try:
-        planned = plan_line(LineOptions(track=place.track, car=place.car, report=False, out=place.folder / "line.csv"))
-        line = "the minimum-time line"
-        if not planned["cached"]:
-            show_message(f"planned the minimum-time line in {planned['seconds']:.0f} s")
-    except TrailbrakeError as error:
-        show_message(f"no minimum-time line: {error}")
     laps = _list_laps(_drive_once(place, "limit", LIMIT_BY, LIMIT_LAPS), common)
-    return min(laps, key=lambda lap: lap.time_s), line
+    return min(laps, key=lambda lap: lap.time_s)
 
 
 def _drive_once(place: Place, name: str, driver: Driver | str, laps: int) -> Recording:
