@@ -19,7 +19,7 @@ from trailbrake.coaching.lap_choice import ChosenLaps
 from trailbrake.coaching.options import CoachOptions
 from trailbrake.errors import DataError, TrailbrakeError
 from trailbrake.learning.identification.car_file_writer import format_car
-from trailbrake.learning.identification.drive_table import DriveTable, join_tables
+from trailbrake.learning.identification.drive_table import MAX_RATE, DriveTable, join_tables
 from trailbrake.learning.identification.learned_car import LearnedCar, learn_car
 from trailbrake.learning.learning_drives import tabulate_recording
 from trailbrake.learning.road_survey import survey_road
@@ -145,7 +145,8 @@ def choose_rows(recording: Recording, lap: int) -> slice:
         lap: number of the best one.
     """
     time = recording.race_times
-    most = int(LEARNING_S / max(float(np.median(np.diff(time))), 1e-3)) if len(time) > 1 else 0
+    step = max(float(np.median(np.diff(time))), 1e-3) if len(time) > 1 else 1.0
+    most = int(min(LEARNING_S / step, MOST_ROWS * max(1.0 / (step * MAX_RATE), 1.0)))
     end = next((record.row for record in recording.laps if record.number == lap), 0)
     stop = min(max(end, most), len(time))
     return slice(max(stop - most, 0), stop)

@@ -202,10 +202,12 @@ def make_table(
     for name in ("time", forward, *(("yaw_rate",) if slips else ()), "acceleration_x", "acceleration_y"):
         if not np.isfinite(state[name]).any():
             raise DataError("nothing can be learned of a car", where="recording", expected=name, got="a wire without")
-    order = np.unique(state["time"][np.isfinite(state["time"])], return_index=True)[1]
-    order = np.flatnonzero(np.isfinite(state["time"]))[order]
-    if len(order) < MIN_ROWS:
-        raise DataError("too short a drive", where="recording", expected=f"{MIN_ROWS} samples", got=str(len(order)))
+    known = np.flatnonzero(np.isfinite(state["time"]))
+    known = known[np.unique(state["time"][known], return_index=True)[1]]
+    if len(known) < MIN_ROWS:
+        raise DataError("too short a drive", where="recording", expected=f"{MIN_ROWS} samples", got=str(len(known)))
+    whole = len(known) == len(state["time"]) and np.all(np.diff(known) == 1)
+    order = slice(None) if whole else known  # views, of a drive without a repeated row: a long one is large
     raw = {name: np.asarray(state[name], np.float64)[order] for name in _STATE}
     commanded = {name: np.asarray(controls[name], np.float64)[order] for name in _COMMANDS}
     time = raw["time"]
@@ -328,7 +330,7 @@ _COMMANDS = ("steer", "throttle", "brake")
 LEARNING_COLUMNS = frozenset((*_STATE, *_COMMANDS, *(f"{wheel}_{name}" for wheel in WHEELS for name in _WHEEL)))
 
 
-def _stack(state: Mapping[str, Array], name: str, order: Ints) -> Array:
+def _stack(state: Mapping[str, Array], name: str, order: Ints | slice) -> Array:
     return np.stack([np.asarray(state[f"{w}_{name}"], np.float64)[order] for w in WHEELS], axis=1)
 
 
