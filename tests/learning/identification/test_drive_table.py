@@ -35,7 +35,10 @@ def test_rows_beside_an_impact_are_told_from_hard_braking(rate):
     rng = np.random.default_rng(5)
     time = np.arange(0.0, 40.0, 1.0 / rate)
     speed = 40.0 - 15.0 * np.clip((time % 10.0) - 5.0, 0.0, 1.5) + 0.05 * rng.standard_normal(len(time))
-    assert not find_impacts(time, speed).any()
-    hit = find_impacts(time, speed - 3.0 * (time > 22.0))
+    across = 12.0 * ((time % 10.0) < 3.0) + 0.2 * rng.standard_normal(len(time))
+    assert not find_impacts(time, speed, across).any()
+    hit = find_impacts(time, speed - 3.0 * (time > 22.0), across)
     assert hit[np.abs(time - 22.0) < 0.4].all()
     assert not hit[np.abs(time - 22.0) > 0.7].any()
+    brushed = find_impacts(time, speed - 2.0 * (time > 22.0), across)  # in a bend
+    assert brushed[np.abs(time - 22.0) < 0.4].all()

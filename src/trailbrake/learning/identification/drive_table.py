@@ -26,8 +26,8 @@ MIN_ROWS = 200
 BETWEEN_DRIVES = 10.0  # s
 DIRT_S = 0.5  # s after the return to the road that are not used
 IMPACT_WINDOW, IMPACT_S = 0.1, 0.5  # s over which a wall's impact takes speed off, and beside it that are not used
-PEAK_BRAKING = 98.0  # percentile of decelerations that is the hardest usual braking
-IMPACT_SHARE, LEAST_BRAKING = 1.3, 10.0  # of the hardest usual braking, m/s^2 at least, that only a wall exceeds
+PEAK_FORCE = 98.0  # percentile of the forces that are hard
+IMPACT_SHARE, LEAST_FORCE = 1.3, 10.0  # of that, m/s^2 at least, which only a wall exceeds
 
 WHEELS = ("fl", "fr", "rl", "rr")
 
@@ -246,7 +246,7 @@ def make_table(
         & np.isfinite(table.fx)
         & np.isfinite(table.fy)
         & (np.nan_to_num(raw["contact_depth"]) <= 0.0)
-        & ~find_impacts(time, raw[forward])
+        & ~find_impacts(time, raw[forward], raw["acceleration_y"])
         & _find_road_rows(raw, wheels, bounds, None if wire.surface is None else wire.surface[order])
     )
     return table.take(np.flatnonzero(good)[::every])
@@ -257,19 +257,21 @@ def longest_step(time: Array) -> float:
     return max(GAP, GAP_STEPS * float(np.median(np.diff(time)))) if len(time) > 1 else GAP
 
 
-def find_impacts(time: Array, speed: Array) -> NDArray[np.bool_]:
-    """Return (n,) whether a row is beside an impact on a wall: it takes off more speed than brakes, for a moment.
+def find_impacts(time: Array, speed: Array, across: Array) -> NDArray[np.bool_]:
+    """Return (n,) whether a row is beside an impact on a wall, which slows and turns a car harder than tyres do.
 
     Args:
         time: (n,) s, rising.
         speed: (n,) m/s.
+        across: (n,) m/s^2, acceleration to the left.
     """
     rows = max(round(IMPACT_WINDOW / float(np.median(np.diff(time)))), 1)
-    slowed = (speed[:-rows] - speed[rows:]) / (time[rows:] - time[:-rows])
-    braked = slowed[slowed > 0.5 * LEAST_BRAKING]
-    if not len(braked):
+    slowed = np.maximum(speed[:-rows] - speed[rows:], 0.0) / (time[rows:] - time[:-rows])
+    force = np.hypot(slowed, 0.5 * (across[:-rows] + across[rows:]))
+    hard = force[force > 0.5 * LEAST_FORCE]
+    if not len(hard):
         return np.zeros(len(time), np.bool_)
-    hit = slowed > IMPACT_SHARE * max(float(np.percentile(braked, PEAK_BRAKING)), LEAST_BRAKING)
+    hit = force > IMPACT_SHARE * max(float(np.percentile(hard, PEAK_FORCE)), LEAST_FORCE)
     at = 0.5 * (time[rows:] + time[:-rows])[hit]
     after = np.searchsorted(at, time)
     nearest = np.stack([np.append(at, np.inf)[after], np.append(-np.inf, at)[after]])
