@@ -104,6 +104,14 @@ def test_a_pedal_that_is_never_held_for_long_tells_the_torque():
     assert np.interp(speeds[3:-2], found.speeds, found.torque) == pytest.approx(truth[3:10], rel=0.1)
 
 
+def test_a_road_without_straights_tells_the_torque():
+    """A person whose road bent everywhere had the engine of the class, 0.4 of the true one."""
+    table, truth, speeds = straight_drive(CAR, (1.0, 0.0))
+    found = find_powertrain(replace(table, fy=np.full(len(table), 3.0)), CAR)
+    assert np.interp(speeds[1:-1], found.speeds, found.torque) == pytest.approx(truth[1:11], rel=0.02)
+    assert find_powertrain(replace(table, fy=np.full(len(table), 6.0)), CAR) is None
+
+
 def test_an_engine_has_inertia():
     table, truth, _ = straight_drive(CAR, (1.0, 0.0))
     one = table.take(table.gear == 3.0)

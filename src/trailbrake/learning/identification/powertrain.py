@@ -17,7 +17,8 @@ from trailbrake.learning.identification.robust_fit import Fit, fit_linear
 from trailbrake.units import RPM, G
 
 KNOTS = 12  # of the torque curve
-MAX_SIDE = 1.5  # m/s^2: beyond it side forces of the steered wheels slow the car
+STRAIGHT_SIDE = 1.5  # m/s^2: beyond it side forces of the steered wheels slow the car, ...
+BEND_SIDE = 5.0  # ... by a few percent of its pull up to here: less than the engine of the class is wrong by
 MAX_SLIP = 0.06  # of the driven wheels
 MAX_DRIVE_SLIP = 0.045  # of them at full throttle: beyond it traction control or the tyres may hold the engine back
 MAX_COMBINED_SLIP = 0.7  # over that of the peak, in place of it where the wire supplies it
@@ -91,15 +92,21 @@ class TorqueCurve(NamedTuple):
     inertia: tuple[float, float]
 
 
-def pedal_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
-    """Return the rows in which the car rolls straight in gear, its clutch closed and its tyres far from their limit."""
+def pedal_rows(table: DriveTable, car: CarParams, side: float = STRAIGHT_SIDE) -> NDArray[np.bool_]:
+    """Return the rows in which the car rolls in gear, its clutch closed and its tyres far from their limit.
+
+    Args:
+        table: the drive.
+        car: what is known of it.
+        side: m/s^2 across, below which it rolls straight.
+    """
     gears = car.gearbox.top_gear
     driven = driven_speed(table, car)
     slip = np.abs(driven / table.speed - 1.0)
     ratio = overall_ratios(table, car)
     closed = np.abs(table.engine / np.maximum(ratio * driven / car.driven_radius, 1.0) - 1.0) < 0.03
     return (
-        (table.gear >= 1) & (table.gear <= gears) & (table.gear_age > 0.4) & (np.abs(table.fy) < MAX_SIDE)
+        (table.gear >= 1) & (table.gear <= gears) & (table.gear_age > 0.4) & (np.abs(table.fy) < side)
         & (table.vx > 3.0) & (slip < MAX_SLIP) & closed & (table.assisted < 0.5)
     )  # fmt: skip
 
@@ -189,13 +196,13 @@ def axle_inertia_share(car: CarParams, tyre: Tyre) -> float:
     return 2.0 * tyre.inertia / tyre.radius**2 / car.body.mass
 
 
-def _choose_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
+def _choose_rows(table: DriveTable, car: CarParams, side: float) -> NDArray[np.bool_]:
     """Return the rows that tell the powertrain: at full throttle and coasting, if the tyres carry the whole of it.
 
     Part throttle is left out: turbochargers and throttle maps make it something else than a share of the whole. But
     where traction control or the tyres hold the engine back at full throttle, it is all that there is.
     """
-    pedal = find_pedal_rows(table, car)
+    pedal = find_pedal_rows(table, car, side)
     steady = pedal & table.steady(table.throttle, STEADY_S, 0.04)
     if steady.sum() < MIN_ROWS:  # a road on which no pedal is held for long
         steady = pedal & table.steady(table.throttle, PART_STEADY_S, 0.04)
@@ -209,14 +216,14 @@ def _choose_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
     return steady
 
 
-def find_pedal_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
-    """Return the rows without brakes in which the pedal alone commands the engine.
+def find_pedal_rows(table: DriveTable, car: CarParams, side: float = STRAIGHT_SIDE) -> NDArray[np.bool_]:
+    """Return the rows without brakes in which the pedal alone commands the engine, of those of `pedal_rows`.
 
     Near idle the engine's own control drives, and automatic clutches begin to slip; at the limiter it is cut.
     """
     low, high = IDLE_MARGIN * car.engine.idle_rpm, LIMITER_MARGIN * car.engine.limiter_rpm
     rpm = table.engine / RPM
-    return np.asarray(pedal_rows(table, car) & (table.brake < 0.01) & (rpm > low) & (rpm < high))
+    return np.asarray(pedal_rows(table, car, side) & (table.brake < 0.01) & (rpm > low) & (rpm < high))
 
 
 def _find_part_torque(table: DriveTable, car: CarParams, speeds: Array, unknowns: Array) -> tuple[Array, Array]:
@@ -262,14 +269,16 @@ def _choose_braking_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]
 
 
 def find_powertrain(table: DriveTable, car: CarParams, curve: TorqueCurve | None = None) -> Powertrain | None:
-    """Return the powertrain of the car of a drive; None where too little was driven in a straight line.
+    """Return the powertrain of the car of a drive; None where too little was driven in straights and gentle bends.
 
     Args:
         table: the drive.
         car: what is known of it: gears and radii found before, the rest of its class.
         curve: the torque by the engine's power; None: the wire supplies none.
     """
-    rows = _choose_rows(table, car)
+    rows = _choose_rows(table, car, STRAIGHT_SIDE)
+    if rows.sum() < MIN_ROWS:
+        rows = _choose_rows(table, car, BEND_SIDE)
     if rows.sum() < MIN_ROWS:
         return None
     rows |= _choose_braking_rows(table, car)
