@@ -71,6 +71,22 @@ def test_straights_of_their_own_pace_hide_no_slow_bend_and_change_no_cost():
     assert find_mean_costs(model, laps, times)[at] == pytest.approx(0.25, abs=0.05)
 
 
+def test_an_engine_that_was_learned_too_strong_hides_no_bend_without_a_straight():
+    """All straights take 15 % longer than planned, which passed for less grip; bend 7 has none behind it."""
+    laps, corners = make_laps(np.random.default_rng(3), spread=0.01, lost={7: 0.12}), make_corners()
+    marks, gaps = [corners[0].start], [0.0]
+    for corner in corners:
+        straight = np.array([min(corner.exit, corner.end), corner.end])
+        marks += straight.tolist()
+        gaps += [0.0, 0.15 * float(np.diff(laps[0].interpolate("time", straight))[0])]
+    laps = [replace(lap, time=lap.time + np.interp(lap.s, marks, np.cumsum(gaps)), time_s=lap.time_s + sum(gaps))
+            for lap in laps]  # fmt: skip
+    model, times = make_model(laps)
+    found = find_slow_corners(model, laps, times)
+    assert [finding.corner.number for finding in found] == [7]
+    assert found[0].cost_s == pytest.approx(0.12, abs=0.04)
+
+
 def test_differences_below_a_tenth_of_a_second_are_no_habit_however_even_the_laps_are():
     laps = make_laps(np.random.default_rng(5), spread=0.003, lost={4: 0.08})
     model, times = make_model(laps)

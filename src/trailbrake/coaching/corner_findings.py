@@ -25,6 +25,8 @@ LEAST_COST = 0.05  # s a lap, below which nothing is worth a word
 LEAST_CORNER_COST = 0.12  # s a lap, which one corner costs by chance, ...
 SPREADS = 3.0  # ... or as many standard deviations from lap to lap, as the corners have usually
 LEAST_PART = 0.01  # s, of a straight: there is none between some bends
+LEAST_STRAIGHT, LEAST_STRAIGHTS = 0.8, 3  # s; and how many of them tell how long the person takes on straights
+ROUNDS = 3  # of that and of the share, which depend on each other a little
 SURELY = 1.645  # standard errors that a cost is above 0 with a chance of 95 %
 LEAST_LAPS = 3
 REPEATED = 2.0  # times the usual spread without the lap that is most unlike, from which a corner is uneven
@@ -102,12 +104,12 @@ def find_slow_corners(
     planned = [measure_corner(model.lap, corner) for corner in corners]
     own = [average_figures([measure_corner(lap, corner) for lap in laps]) for corner in corners]
     clues, figures = find_clues(planned, own), calibrate_figures(planned, own)
-    times, expected = zone_times[:, bends], model.expect_times(model.share)[bends]
-    errors = np.broadcast_to(car_errors, zone_times.shape[1])[bends]
-    before, expected_before = (share_before_exit(each, corners) for each in (laps, [model.lap]))
-    whole = _compare_times(times, expected, errors, clues)
-    bend = _compare_times(times * before, (expected * expected_before)[0], errors * expected_before[0], clues)
-    behind = _compare_times(times * (1.0 - before), (expected * (1.0 - expected_before))[0], errors, clues)
+    times, errors = zone_times[:, bends], np.broadcast_to(car_errors, zone_times.shape[1])[bends]
+    before, planned_before = share_before_exit(laps, corners), share_before_exit([model.lap], corners)[0]
+    in_bends, on_straights = _expect_parts(model, zone_times, before, planned_before)
+    whole = _compare_times(times, in_bends + on_straights, errors, clues)
+    bend = _compare_times(times * before, in_bends, errors * planned_before, clues)
+    behind = _compare_times(times * (1.0 - before), on_straights, errors, clues)
     findings = []
     for k in sorted({*whole.chances, *bend.chances}):
         # A straight hides what is lost in the bend: it counts where more is lost there than hardly by chance.
@@ -120,6 +122,33 @@ def find_slow_corners(
         )  # fmt: skip
         findings.append(blame_downshift(finding))
     return findings
+
+
+def _expect_parts(model: PaceModel, zone_times: Array, before: Array, planned_before: Array) -> tuple[Array, Array]:
+    """Return the times (corners,) s at the usual pace up to the ends of bends, and behind them.
+
+    An engine that was learned a few percent wrong is no habit: all straights take as much longer as the person's do in
+    the middle, and the share of the grip is that of the rest.
+
+    Args:
+        model: of the usual pace.
+        zone_times: (laps, zones) s.
+        before: (laps, corners) share of the person's times up to the ends of bends.
+        planned_before: (corners,) that of the planned lap.
+    """
+    bends = [k for k, corner in enumerate(model.corners) if corner.number]
+    own = np.median(zone_times[:, bends] * (1.0 - before), axis=0)
+    share, longer = model.share, 1.0
+    for _ in range(ROUNDS):
+        straights = model.expect_times(share)[bends] * (1.0 - planned_before)
+        counted = straights > LEAST_STRAIGHT
+        if counted.sum() >= LEAST_STRAIGHTS:
+            longer = float(np.median(own[counted] / straights[counted]))
+        usual = np.median(zone_times, axis=0)
+        usual[bends] /= planned_before + longer * (1.0 - planned_before)
+        share = model.find_usual_share(usual)
+    expected = model.expect_times(share)[bends]
+    return expected * planned_before, longer * expected * (1.0 - planned_before)
 
 
 def blame_downshift(finding: Habit) -> Habit:
