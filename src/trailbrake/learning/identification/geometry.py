@@ -18,8 +18,9 @@ from trailbrake.learning.identification.robust_fit import fit_linear, fit_residu
 MIN_SPEED = 4.0  # m/s from which wheel speeds over speeds are used
 MAX_SIDE = 3.0  # m/s^2 within which tyres across are taken as linear
 MAX_PULL = 4.0  # m/s^2, the same along
-# m/s^2 across, within which wheels roll as on a straight; and within which they hardly slip by more than the pull
-STRAIGHT_SIDE, BEND_SIDE = 2.0, 5.0
+STRAIGHT_SIDE = 2.0  # m/s^2 across, within which wheels roll as on a straight
+# On a road without straights: m/s^2, or share of the hard forces, within which tyres slip in proportion to the pull.
+BEND_FORCE, LINEAR_SHARE, HARD = 5.0, 0.4, 98.0
 MAX_ARM_PULL = 0.5  # m/s^2, along, within which driven front wheels slip for the drag of the bend alone, nearly
 MIN_YAW_RATE = 0.15  # rad/s
 MIN_ROWS = 60
@@ -67,15 +68,20 @@ def find_geometry(table: DriveTable) -> Geometry:
 
 def _rolling_radius(table: DriveTable, axle: int) -> tuple[LearnedValue | None, LearnedValue | None]:
     """Return an axle's radius, and its slip per m/s^2 of drive; those of its bends on a road without straights."""
-    radius, slip = _fit_rolling(table, axle, STRAIGHT_SIDE)
-    return (radius, slip) if radius is not None else _fit_rolling(table, axle, BEND_SIDE)
+    radius, slip = _fit_rolling(table, axle, STRAIGHT_SIDE, MAX_PULL)
+    if radius is not None:
+        return radius, slip
+    linear = max(BEND_FORCE, LINEAR_SHARE * float(np.percentile(np.hypot(table.fx, table.fy), HARD)))
+    return _fit_rolling(table, axle, linear, linear)
 
 
-def _fit_rolling(table: DriveTable, axle: int, side: float) -> tuple[LearnedValue | None, LearnedValue | None]:
-    """Return an axle's radius, and its slip per m/s^2 of drive, of the rows within `side` m/s^2 across."""
+def _fit_rolling(
+    table: DriveTable, axle: int, side: float, most: float
+) -> tuple[LearnedValue | None, LearnedValue | None]:
+    """Return an axle's radius, and its slip per m/s^2 of drive, of the rows within `side` across and `most` along."""
     spin = table.spin[:, 2 * axle : 2 * axle + 2].mean(axis=1)
     rows = (
-        (table.vx > 2.0 * MIN_SPEED) & (np.abs(table.fy) < side) & (np.abs(table.fx) < MAX_PULL) & (table.brake < 0.01)
+        (table.vx > 2.0 * MIN_SPEED) & (np.abs(table.fy) < side) & (np.abs(table.fx) < most) & (table.brake < 0.01)
         & np.isfinite(spin) & (spin > 1.0)
     )  # fmt: skip
     if rows.sum() < MIN_ROWS:
