@@ -84,7 +84,7 @@ def test_a_car_that_does_not_get_round_has_a_planned_limit_and_the_page_says_why
     )
 
 
-@pytest.mark.parametrize(("share", "is_driven"), [(1.02, True), (1.1, False)])
+@pytest.mark.parametrize(("share", "is_driven"), [(1.005, True), (1.1, False)])
 def test_what_the_driver_does_not_master_is_no_limit(monkeypatch, share, is_driven):
     """A learned car that slid for five laps had a limit 10 % slower than the true one, and a sure one."""
     planned = find(99.0)
