@@ -16,8 +16,9 @@ from trailbrake.learning import car_learning as learn_car
 from trailbrake.learning.car_learning import EFFORTS, describe_road_limits, learn_car_file
 from trailbrake.learning.identification.car_draft import CarDraft
 from trailbrake.learning.identification.class_priors import CLASSES, make_prior_car
+from trailbrake.learning.identification.learned_car import learn_car as identify_car
 from trailbrake.learning.identification.learned_car import put_shown_brakes
-from trailbrake.learning.learning_drives import LearningProgress
+from trailbrake.learning.learning_drives import LearningProgress, read_drive
 from trailbrake.learning.learning_journal import LearningJournal
 from trailbrake.learning.options import LearnCarOptions
 from trailbrake.learning.recorded_drive import DriveTarget, RecordedDrive
@@ -48,6 +49,14 @@ def test_brakes_that_are_not_known_are_no_weaker_than_what_was_driven():
     put_shown_brakes(make_table(300, vx=30.0, fx=-2.0 * usual), draft)
     assert draft.car.full_brake_force / draft.car.body.mass >= 2.0 * usual
     assert "hardly braked" in draft.missing[0]
+
+
+def test_a_log_without_wheel_speeds_is_learned_from_the_limits_that_were_driven():
+    """iRacing's logs have the slip of the body, and no wheel speeds: the coach ended with a traceback."""
+    learned = identify_car(read_drive(Path(__file__).parents[1] / "golden" / "lap_logs" / "laps.ibt", 0))
+    assert learned.tyres is None
+    assert learned.shown is not None
+    assert any("no wheel speeds" in line for line in learned.missing)
 
 
 class Drives:

@@ -127,7 +127,7 @@ def learn_car(table: DriveTable, name: str = "learned") -> LearnedCar:
         put_mass(draft, mass)
     table = _put_boost(table, draft) if gearing else table
     powertrain = find_powertrain(table, draft.car, find_torque_curve(table, draft.car)) if gearing else None
-    slips = np.isfinite(table.vy).any()  # without, engine and brakes are those of the limits that were driven
+    slips = has_slips(table)  # without, engine and brakes are those of the limits that were driven
     if slips or powertrain is not None:
         _put_powertrain(draft, powertrain)
     _append_gears(draft, gearing)
@@ -161,6 +161,11 @@ def learn_car(table: DriveTable, name: str = "learned") -> LearnedCar:
                       powertrain, tyres, shown, braking, steering)  # fmt: skip
 
 
+def has_slips(table: DriveTable) -> bool:
+    """Return whether a drive has the slip of the body and the speeds of the wheels, of which tyres are fitted."""
+    return bool(np.isfinite(table.vy).any() and np.isfinite(table.spin).any())
+
+
 def _begin_draft(
     table: DriveTable, geometry: Geometry, gearing: Gearing | None, mass: float = math.nan
 ) -> tuple[CarClass, CarDraft]:
@@ -179,7 +184,7 @@ def _class_of(table: DriveTable, geometry: Geometry, gearing: Gearing | None, ma
     force = np.hypot(table.fx, table.fy)
     most, load = float(np.percentile(force, SEEN_GRIP)), math.nan
     grip, grip_speed = most / G, float(np.median(table.vx[force >= most]))
-    if not np.isfinite(table.vy).any():
+    if not has_slips(table):
         found = find_friction(table, make_prior_car(CLASSES[0]))
         grip, load, grip_speed = found.friction.value, found.load, 0.0
     limiter = gearing.limiter.value / RPM if gearing else math.nan
@@ -375,8 +380,8 @@ def _put_shown_limits(table: DriveTable, draft: CarDraft) -> ShownLimits:
     draft.values |= {"shown.grip": found.grip, "brakes.force_over_mass": found.brakes}
     if found.power is not None and found.drag_area is not None:
         draft.values |= {"shown.power": found.power, "aero.drag_area": found.drag_area}
-    draft.missing.append("tyres: the recordings have no slip of the body (velocity_y). The car is that of its class, "
-                         "scaled to the accelerations that were driven")  # fmt: skip
+    draft.missing.append("tyres: the recordings have no slip of the body (velocity_y), or no wheel speeds. The car is "
+                         "that of its class, scaled to the accelerations that were driven")  # fmt: skip
     return found
 
 
