@@ -22,8 +22,7 @@ from fuzz.wire_targets import INTEGERS, JSON, split_pieces
 from trailbrake.analysis.report import render_report
 from trailbrake.campaign.case_run import CaseStore
 from trailbrake.cars.car_library import load_car
-from trailbrake.coaching.coached_sessions import CoachedSession
-from trailbrake.coaching.session_table import list_session_rows, render_sessions
+from trailbrake.coaching.coached_sessions import CoachedSession, list_session_rows, render_sessions
 from trailbrake.dashboard.coach_choice import choose_target
 from trailbrake.dashboard.live_coach import LiveCoach
 from trailbrake.drivers.cruise import Driver as Cruise

@@ -86,8 +86,7 @@ def _keep_session(report: "CoachReport") -> "list[CoachedSession]":
 
 
 def _show_history(drives: list[str] | None, json: bool) -> None:
-    from trailbrake.coaching.coached_sessions import list_sessions
-    from trailbrake.coaching.session_table import SESSION_HEADS, list_session_rows
+    from trailbrake.coaching.coached_sessions import SESSION_HEADS, list_session_rows, list_sessions
 
     if drives:
         raise UsageError("recordings to coach, or the sessions that were coached", where="--history",

@@ -27,9 +27,8 @@ from trailbrake.analysis.lap_location import LocatedLap
 from trailbrake.analysis.lap_table import format_lap_time
 from trailbrake.analysis.report import DECIMALS, write_page
 from trailbrake.coaching.coach_session import CoachReport, CornerGap
-from trailbrake.coaching.coached_sessions import CoachedSession
+from trailbrake.coaching.coached_sessions import CoachedSession, render_sessions
 from trailbrake.coaching.corner_findings import Habit
-from trailbrake.coaching.session_table import render_sessions
 from trailbrake.errors import UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.pages.rendering import REPORT_STYLES, escape_html, escape_script, render_page, render_table
