@@ -29,7 +29,7 @@ from trailbrake.drivers.line_track import (
     VERIFIED_FACTOR,
     Driver,
 )
-from trailbrake.drivers.parts.adaptive_plan import CAUTIOUS_GRIP, UNTESTED_GRIP
+from trailbrake.drivers.parts.adaptive_plan import CAUTIOUS_GRIP, UNTESTED_GRIP, AdaptivePlan
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.errors import DataError
 from trailbrake.planning.course import GRIP_MARGIN, Course
@@ -211,12 +211,27 @@ def test_where_the_grip_has_fallen_what_was_learned_of_the_steering_ends_ahead_o
     made = driver()
     made.steering.corrections[:] = 0.01
     made._put_corrections_into_plan()
-    made._fade_corrections(20.0)
+    made._fade_corrections(20.0, 0.0)
     learned = made.plan.table[:, PlanColumn.LEARNED_STEER]
     rows = [round(s / made.line.spacing) for s in (19.0, 20.0 + 0.5 * FADING, 21.0 + FADING, 900.0)]
     assert learned[rows] == pytest.approx([0.01, 0.005, 0.0, 0.0], abs=1e-3)
     made._put_corrections_into_plan()
     assert made.plan.table[:, PlanColumn.LEARNED_STEER] == pytest.approx(0.01)
+
+
+def test_after_a_fall_of_the_grip_that_was_none_learned_steering_is_back_and_not_learned_twice(monkeypatch):
+    """Bends driven without their corrections taught them once more: they grew until the car was off inside."""
+    made = driver()
+    made.steering.corrections[:] = 0.01
+    made._put_corrections_into_plan()
+    learned, ahead = made.plan.table[:, PlanColumn.LEARNED_STEER], round(200.0 / made.line.spacing)
+    for fallen, kept in ((True, 0.0), (True, 0.0), (False, 0.01)):
+        monkeypatch.setattr(AdaptivePlan, "has_fallen", fallen)
+        made.act(state(), 0.02)
+        assert learned[ahead] == pytest.approx(kept)
+        assert not made.steering._counts.any()
+    made.act(state(), 0.02)
+    assert made.steering._counts.any()
 
 
 @pytest.mark.slow

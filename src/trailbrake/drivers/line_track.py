@@ -74,6 +74,7 @@ POOR_GRIP = 0.85  # of the road, below which the clutch of a lower gear may brea
 SHIFT_SLIP = 0.4  # ... from this share of their peak slip angle on
 AFTER_BLOW = 0.5  # s after a blow from outside, in which the tyres say nothing
 FADING = 40.0  # m, over which learned steering ends where the grip has fallen
+LEARNED_COLUMNS = [PlanColumn.LEARNED_STEER, PlanColumn.LEARNED_SIDESLIP]
 ROWS_A_TICK = 8  # of the plan that are filled in anew: a car passes less than one in a tick
 
 
@@ -280,14 +281,14 @@ class Driver:
         use = use._replace(traction=adaptive.measure_traction(state.speed, state.acceleration_x, slips, path.climb))
         if self._notice_blow(state, command, deviation, dt):
             use = GripUse(math.nan, math.nan, math.nan)
-        elif not (deviation.off_road or adaptive.has_fallen):
+        elif self.is_fading != adaptive.has_fallen:
+            self._fade_corrections(command.s, 0.0 if adaptive.has_fallen else 1.0)
+        elif not (deviation.off_road or self.is_fading):
             # The law reads the correction ahead of the car by its lead: so much earlier than what it answers to.
             self.steering.add_sample(
                 command.s,
                 SteeringSample(command.offset, command.steer_feedback, command.sideslip_error, adaptive.estimate.slip),
             )
-        elif adaptive.has_fallen and not self.is_fading:
-            self._fade_corrections(command.s)
         laps, grip = adaptive.learning.laps, adaptive.learning.lap_grip
         if adaptive.adapt(command.s, state.acceleration_x, dt, use, deviation):
             self.filled = 0
@@ -332,15 +333,16 @@ class Driver:
         table = self.plan.table
         table[:, PlanColumn.OFFSET] = self.kerb_offsets + self.edges.shifts_at(len(table), self.line.spacing)
         self.is_fading = False
-        columns = [PlanColumn.LEARNED_STEER, PlanColumn.LEARNED_SIDESLIP]
-        table[:, columns] = self.steering.corrections_at(len(table), self.line.spacing).T
+        table[:, LEARNED_COLUMNS] = self.steering.corrections_at(len(table), self.line.spacing).T
 
-    def _fade_corrections(self, s: float) -> None:
-        # What the tyres of a dry road lack makes the car cut the bends of a wet one.
-        ahead = (self.line.stations() - s + FADING) % self.line.length - FADING
-        kept = np.clip(1.0 - ahead / FADING, 0.0, 1.0)
-        self.plan.table[:, [PlanColumn.LEARNED_STEER, PlanColumn.LEARNED_SIDESLIP]] *= kept[:, None]
-        self.is_fading = True
+    def _fade_corrections(self, s: float, share: float) -> None:
+        # What the tyres of a dry road lack makes the car cut the bends of a wet one. Where the fall was none, a bend
+        # without its corrections would be learned as if they had been steered, and they would grow lap by lap.
+        table, ahead = self.plan.table, (self.line.stations() - s + FADING) % self.line.length - FADING
+        changed = np.clip(ahead / FADING, 0.0, 1.0)[:, None]
+        wanted = share * self.steering.corrections_at(len(table), self.line.spacing).T
+        table[:, LEARNED_COLUMNS] += changed * (wanted - table[:, LEARNED_COLUMNS])
+        self.is_fading = share < 1.0
 
     def _measure_slips(self, state: CarState) -> AxleSlips:
         steer = self.angle if math.isnan(state.steer) else state.steer * self.full_steer_angle(state.speed)
