@@ -131,3 +131,15 @@ def test_a_sideslip_that_is_expected_is_added_to_what_was_learned_and_to_nothing
     learning.add_sideslip(np.where(learning.places() < 0.5 * LENGTH, 1.0, 0.0))
     assert learning.corrections[1].max() == MOST_CORRECTION
     assert learning.corrections[1][-30] == pytest.approx(sideslip[-30] + 0.01)
+
+
+def test_no_sideslip_is_expected_where_the_lap_taught_nothing():
+    """Slow places of a lap from rest: what its tyres had left there is not what they have at the plan's speed."""
+    learning = circuit()
+    for s in np.arange(0.5, 0.5 * LENGTH, 1.0):
+        learning.add_sample(s, sample())
+    learning.finish_lap()
+    learning.add_sideslip(np.full(len(learning.places()), 0.01))
+    places = learning.places()
+    assert learning.corrections[1][np.abs(places - 0.25 * LENGTH) < 100.0] == pytest.approx(0.01)
+    assert learning.corrections[1][np.abs(places - 0.75 * LENGTH) < 100.0] == pytest.approx(0.0)

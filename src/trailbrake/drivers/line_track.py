@@ -73,6 +73,7 @@ RETURN_SPEED = 15.0  # m/s, up to which: from there on in inverse proportion, fo
 POOR_GRIP = 0.85  # of the road, below which the clutch of a lower gear may break driven rear wheels loose ...
 SHIFT_SLIP = 0.4  # ... from this share of their peak slip angle on
 AFTER_BLOW = 0.5  # s after a blow from outside, in which the tyres say nothing
+MOST_SLOW = 0.1  # share of its speed that a car may be below the plan to teach how the plan is steered
 FADING = 40.0  # m, over which learned steering ends where the grip has fallen
 LEARNED_COLUMNS = [PlanColumn.LEARNED_STEER, PlanColumn.LEARNED_SIDESLIP]
 ROWS_A_TICK = 8  # of the plan that are filled in anew: a car passes less than one in a tick
@@ -283,7 +284,7 @@ class Driver:
             use = GripUse(math.nan, math.nan, math.nan)
         elif self.is_fading != adaptive.has_fallen:
             self._fade_corrections(command.s, 0.0 if adaptive.has_fallen else 1.0)
-        elif not (deviation.off_road or self.is_fading):
+        elif not (deviation.off_road or self.is_fading or command.speed_error > MOST_SLOW * state.speed):
             # The law reads the correction ahead of the car by its lead: so much earlier than what it answers to.
             self.steering.add_sample(
                 command.s,

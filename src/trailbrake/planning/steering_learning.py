@@ -60,7 +60,7 @@ class SteeringLearning:
         count = count_stations(length)
         self.corrections = np.zeros((2, count))
         self._closed = closed
-        self._gains = np.full(count, GAIN)
+        self._gains, self._taught = np.full(count, GAIN), np.zeros(count, bool)
         self._sums, self._counts, self._slips = np.zeros((2, count)), np.zeros(count), np.zeros(count)
         self._reach = math.ceil(3.0 * SMOOTHING / STATION)
         weights = np.exp(-0.5 * (np.arange(-self._reach, self._reach + 1) * STATION / SMOOTHING) ** 2)
@@ -78,6 +78,7 @@ class SteeringLearning:
 
     def finish_lap(self) -> None:
         """Update the corrections by the lap that has ended, and begin another."""
+        self._taught = self._counts > 0.0
         missing = self._sums / np.maximum(self._counts, 1.0)
         slid = self._find_slides()
         wanted = np.where(slid, KEPT_CORRECTION * self.corrections, self.corrections + self._gains * missing)
@@ -87,8 +88,8 @@ class SteeringLearning:
         self._counts[:] = self._slips[:] = 0.0
 
     def add_sideslip(self, change: Array) -> None:
-        """Add an expected `change` (n,) rad of the sideslip to its corrections."""
-        sideslip = self.corrections[1] + self._smooth(change[None])[0]
+        """Add an expected `change` (n,) rad of the sideslip where the lap that has ended taught something."""
+        sideslip = self.corrections[1] + self._smooth(np.where(self._taught, change, 0.0)[None])[0]
         self.corrections = np.array([self.corrections[0], np.clip(sideslip, -MOST_CORRECTION, MOST_CORRECTION)])
 
     def corrections_at(self, rows: int, spacing: float) -> Array:
