@@ -13,7 +13,7 @@ from trailbrake.cars.learned import Uncertainty
 from trailbrake.drivers.line_follow import Driver
 from trailbrake.planning.course import Course
 from trailbrake.planning.handling import LinePreview
-from trailbrake.state import CarState, Controls, WheelState
+from trailbrake.state import CarState, Controls
 from trailbrake.tracks import layout
 from trailbrake.tracks.road import RoadColumn
 from trailbrake.tracks.road_builder import build_road
@@ -247,33 +247,3 @@ def test_it_brakes_from_one_bend_into_the_next_without_a_slide(rear_grip):
     assert s > line.length - 150.0
     assert widest < 0.8
     assert slide < math.radians(8.0)
-
-
-def test_the_wheel_that_locks_first_is_seen_where_no_abs_holds_it():
-    speed, yaw_rate = 50.0, -0.5
-    made, car = driver("f1"), load_car("f1")
-    half = 0.5 * car.body.track_front
-    rolling = [speed / car.tyre_front.radius] * 2 + [speed / car.tyre_rear.radius] * 2
-    inner = (speed + yaw_rate * half) * (1.0 - 0.9 * car.tyre_front.peak_slip_ratio) / car.tyre_front.radius
-    wheels = tuple(WheelState(angular_velocity=spin) for spin in (rolling[0], inner, *rolling[2:]))
-    braked = CarState(time=1.0, sequence=1, velocity_x=speed, velocity_y=0.0, yaw_rate=yaw_rate, wheels=wheels)
-    assert made._measure_locking(braked, made._measure_slips(braked)) == pytest.approx(0.9, abs=0.02)
-    unknown = replace(braked, wheels=CarState(time=1.0, sequence=1).wheels)
-    assert made._measure_locking(unknown, made._measure_slips(unknown)) == 0.0
-    assert driver("gt3").car.brakes.abs
-    assert driver("gt3")._measure_locking(braked, made._measure_slips(braked)) == 0.0
-
-
-def test_what_driven_wheels_slip_in_a_shift_is_no_slip_of_braking():
-    made, car, speed = driver("f1"), load_car("f1"), 50.0
-    assert car.drive.front_share == 0.0
-    tyres = (car.tyre_front, car.tyre_front, car.tyre_rear, car.tyre_rear)
-    wheels = tuple(WheelState(angular_velocity=0.8 * speed / tyre.radius) for tyre in tyres)
-    rolling = tuple(WheelState(angular_velocity=speed / tyre.radius) for tyre in tyres)
-    braked = CarState(time=1.0, sequence=1, velocity_x=speed, velocity_y=0.0, yaw_rate=0.0, steer=0.0, wheels=wheels)
-    only_rear = replace(braked, wheels=rolling[:2] + wheels[2:])
-    assert made._measure_locking(only_rear, made._measure_slips(only_rear)) > 1.0
-    made.gears.choose(speed, 1, 0.01)
-    assert made.gears.is_shifting
-    assert made._measure_locking(only_rear, made._measure_slips(only_rear)) == pytest.approx(0.0, abs=1e-12)
-    assert made._measure_locking(braked, made._measure_slips(braked)) > 1.0

@@ -37,7 +37,7 @@ from trailbrake.planning.edge_learning import STEP
 from trailbrake.planning.lap_learning import PEAK_LIMITS, STATION, LapSample
 from trailbrake.roles import HasGains
 from trailbrake.sims.forza.link import Link
-from trailbrake.state import CarState
+from trailbrake.state import CarState, WheelState
 from trailbrake.tracks import layout
 from trailbrake.tracks.road import Road, RoadColumn
 from trailbrake.tracks.road_builder import build_road
@@ -241,6 +241,20 @@ def test_a_car_far_below_its_plan_teaches_nothing_of_how_it_is_steered(faster, i
     planned = float(course().profile.speed[round(100.0 / course().line.spacing)])
     made.act(state(faster=faster * planned), 0.02)
     assert made.steering._counts.any() == is_learned
+
+
+def test_the_wheel_that_locks_first_has_no_margin_left_for_later_braking(monkeypatch):
+    car = load_car("f1")
+    made, seen = Driver(), []
+    made.reset(Course(course().track, car, given_line=course().line))
+    now = state()
+    spins = [now.velocity_x / tyre.radius for tyre in (car.tyre_front, car.tyre_rear) for _ in range(2)]
+    spins[0] *= 1.0 - car.tyre_front.peak_slip_ratio
+    now.wheels = tuple(WheelState(angular_velocity=spin) for spin in spins)
+    now.yaw_rate = 0.0
+    monkeypatch.setattr(made.adaptive, "adapt", lambda *a, locking: seen.append(locking))
+    made.act(now, 0.02)
+    assert seen == [pytest.approx(1.0, abs=0.1)]
 
 
 @pytest.mark.slow

@@ -128,7 +128,8 @@ class Driver:
         slips = self._measure_slips(state)
         if self.learns and state.speed > MIN_LEARNING_SPEED:
             use = self.plan.measure_use(state.speed, state.acceleration_x, slips, path)
-            self.plan.adapt(s, state.acceleration_x, dt, use, off, locking=self._measure_locking(state, slips))
+            locking = self.slip_meter.measure_locking(state, slips, is_shifting=self.gears.is_shifting)
+            self.plan.adapt(s, state.acceleration_x, dt, use, off, locking=locking)
         if self.delay.active:
             s, offset, _ = line.locate(ahead.x, ahead.y, self.row)
             here = LinePreview(*self.preview_line(line.kernel_table, s))
@@ -191,23 +192,6 @@ class Driver:
     def _measure_slips(self, state: CarState) -> AxleSlips:
         steer = self.angle if math.isnan(state.steer) else state.steer * self.car.full_steer_angle(state.speed)
         return self.slip_meter.measure(state, steer, is_shifting=self.gears.is_shifting)
-
-    def _measure_locking(self, state: CarState, slips: AxleSlips) -> float:
-        """Return the combined slip of the braked wheel that slips most, over that of the peak; 0 with ABS.
-
-        Wheels whose speeds are not known do not count.
-        """
-        if self.car.brakes.abs:
-            return 0.0
-        most, hidden = 0.0, self.slip_meter.only_driven if self.gears.is_shifting else None
-        for number, (wheel, (half_track, radius, peak, _)) in enumerate(zip(state.wheels, self.wheels, strict=True)):
-            if number // 2 == hidden:
-                continue
-            speed = max(state.velocity_x - state.yaw_rate * half_track, 1.0)
-            slip = (1.0 - wheel.angular_velocity * radius / speed) / peak
-            if slip > 0.0:  # never for NaN
-                most = max(most, math.hypot(slip, slips[number // 2] / self.peaks[number // 2]))
-        return most
 
     def _target_acceleration(
         self, state: CarState, s: float, off: Deviation, path: PathShape, slips: AxleSlips

@@ -291,7 +291,8 @@ class Driver:
                 SteeringSample(command.offset, command.steer_feedback, command.sideslip_error, adaptive.estimate.slip),
             )
         laps, grip = adaptive.learning.laps, adaptive.learning.lap_grip
-        if adaptive.adapt(command.s, state.acceleration_x, dt, use, deviation):
+        locking = self.slip_meter.measure_locking(state, slips, is_shifting=self.gears.is_shifting)
+        if adaptive.adapt(command.s, state.acceleration_x, dt, use, deviation, locking=locking):
             self.filled = 0
         if adaptive.learning.laps > laps:
             if adaptive.learning.lap_grip < grip - FALLING_GRIP:  # corrections of another grip would cut the bends

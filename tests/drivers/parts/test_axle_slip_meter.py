@@ -42,3 +42,32 @@ def test_in_a_shift_the_only_driven_axle_says_nothing(name, ratios):
     assert (always.front_ratio, always.rear_ratio) == pytest.approx((-0.2, -0.2))
     slips = meter.measure(braked(car), 0.0, is_shifting=True)
     assert (slips.front_ratio, slips.rear_ratio) == pytest.approx(ratios)
+
+
+def locking(meter, state, *, is_shifting=False):
+    return meter.measure_locking(state, meter.measure(state, 0.0, is_shifting=is_shifting), is_shifting=is_shifting)
+
+
+def test_the_wheel_that_locks_first_is_seen_where_no_abs_holds_it():
+    car, yaw_rate = load_car("f1"), -0.5
+    front, half = car.tyre_front, 0.5 * car.body.track_front
+    inner = (SPEED + yaw_rate * half) * (1.0 - 0.9 * front.peak_slip_ratio) / front.radius
+    spins = (SPEED / front.radius, inner, SPEED / car.tyre_rear.radius, SPEED / car.tyre_rear.radius)
+    wheels = tuple(WheelState(angular_velocity=spin) for spin in spins)
+    state = braked(car, yaw_rate=yaw_rate, velocity_y=0.0, wheels=wheels)
+    assert locking(AxleSlipMeter(car), state) == pytest.approx(0.9, abs=0.03)
+    unknown = braked(car, velocity_y=0.0, wheels=CarState(time=1.0, sequence=1).wheels)
+    assert locking(AxleSlipMeter(car), unknown) == 0.0
+    assert load_car("gt3").brakes.abs
+    assert locking(AxleSlipMeter(load_car("gt3")), state) == 0.0
+
+
+def test_what_driven_wheels_slip_in_a_shift_is_no_slip_of_braking():
+    car = load_car("f1")
+    assert car.drive.front_share == 0.0
+    meter, all_braked = AxleSlipMeter(car), braked(car, velocity_y=0.0)
+    rolling = WheelState(angular_velocity=SPEED / car.tyre_front.radius)
+    only_rear = braked(car, velocity_y=0.0, wheels=(rolling, rolling, *all_braked.wheels[2:]))
+    assert locking(meter, only_rear) > 1.0
+    assert locking(meter, only_rear, is_shifting=True) == pytest.approx(0.0, abs=1e-12)
+    assert locking(meter, all_braked, is_shifting=True) > 1.0
