@@ -49,9 +49,6 @@ REPLAN_FALL = 0.01  # share by which the grip falls before it is planned anew at
 BRAKING = -3.0  # m/s^2, below which a car counts as braked
 # Slip angle over that of the peak, from which the law gives brakes up for side force.
 BRAKED_ANGLE_SLIP = DEFAULT_GAINS[TrackingGain.REAR_SLIP_START]
-# Of the slip of braked wheels over the one aimed at, for what they have left: without anti-lock brakes the mean of an
-# axle hides the wheel that locks first.
-BRAKED_EXPONENT, LOCKING_EXPONENT = 1.0, 0.6
 BRAKING_TIME = 0.3  # s, of the low-pass filter on the slip of braked wheels: without ABS they lock for an instant
 MOST_LOCKING = 1.5  # slip over that of the peak, of a wheel that stands
 LEAST_CORNERING = 3.0  # m/s^2, across and along, below which a car slips little
@@ -154,7 +151,6 @@ class AdaptivePlan:
         self._curve = (law.b, law.c, law.e)
         self.estimate = GripEstimate(start_grip, self._curve)
         self._target_slip, self._braked_target = limits.target_slip, limits.target_slip / limits.braked_slip
-        self._braked_exponent = BRAKED_EXPONENT if course.known_car().brakes.abs else LOCKING_EXPONENT
         doubt = course.known_car().uncertainty
         is_verified = doubt is not None and doubt.is_verified
         self._first_grips = () if not cautious else VERIFIED_GRIP if is_verified else CAUTIOUS_GRIP
@@ -243,11 +239,10 @@ class AdaptivePlan:
         # The mean of an axle hides that its inner wheel locks, and all brakes are released for it.
         braked = max(estimate.combined_slip, min(locking, MOST_LOCKING)) if forward < BRAKING else 0.0
         self._braked_slip += min(dt / BRAKING_TIME, 1.0) * (braked - self._braked_slip)
-        braked_share = self._braked_slip * self._braked_target / self._target_slip
         angle_slip = estimate.slip
         if forward < BRAKING:
             angle_slip *= max(self._target_slip / BRAKED_ANGLE_SLIP, 1.0)
-        slip = max(angle_slip, self._target_slip * braked_share**self._braked_exponent)
+        slip = max(angle_slip, self._braked_slip * self._braked_target)
         if forward < BRAKING and off.fast > FAST_LIMIT:  # the brakes do not do what is planned, whatever the slip says
             slip = max(slip, self._target_slip)
         understeers = float(off.steer_cut > LEAST_STEER_CUT)
