@@ -50,7 +50,7 @@ def plan():
     line, body = course.line, course.known_car().body
     room, own = make_inside_room(body.width), course.profile.speed
     road = RaceRoad(line.kernel_table, path_shapes(line), build_paths(line, room), course.envelope, GRIP_MARGIN,
-                    (body.length, body.width))  # fmt: skip
+                    (body.length, body.width), own)  # fmt: skip
     costs = weigh_paths(line, road, own, room)
 
     def plan_past(share, edges=(-0.3, 0.3), row=1630, last=LAST, side=1):

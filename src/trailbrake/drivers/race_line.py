@@ -92,7 +92,8 @@ class Driver(line_track.Driver):
         size, paths = (body.length, body.width), build_paths(self.line, room)
         self.tracker = RivalTracker(self.line, self.adaptive.speeds, size)
         limits = slip_clutch(sources.limits)
-        self.road = RaceRoad(sources.line, sources.shapes, paths, limits, GRIP_MARGIN, size, self.pace)
+        alone = self.adaptive.speeds
+        self.road = RaceRoad(sources.line, sources.shapes, paths, limits, GRIP_MARGIN, size, alone, self.pace)
         self.attack = AttackPlanner(self.road, self.line, self.sources.speed, room)
         self.driven_path, self.path = paths[DRIVEN], make_buffers()
         self.race_plans = [self._make_race_plan(), self._make_race_plan()]
