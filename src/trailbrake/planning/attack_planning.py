@@ -12,10 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from trailbrake.arrays import Array
-from trailbrake.kernels import jit
+from trailbrake.kernels import internal_jit, jit
 from trailbrake.planning.passing_paths import (
     fill_passage,
     find_arrival,
+    find_speed_at,
     make_passing_buffers,
     plan_passing_path,
     weigh_paths,
@@ -33,7 +34,9 @@ from trailbrake.planning.race_lattice import (
     RaceStart,
 )
 from trailbrake.planning.rival_prediction import RivalColumn, find_follow_gap
+from trailbrake.planning.speed_profile import PathShape, reachable_speed, row_shape
 from trailbrake.tracks.road import Road
+from trailbrake.tracks.road_columns import RoadColumn
 
 LONG_STEPS = 211  # rows of the prediction: the way to the place, and the pass
 PLACE_POINTS = 6  # points of a path from one place to the next
@@ -44,8 +47,10 @@ LEAST_SURPLUS = 0.5  # m more than needed, to begin
 SPARE_SHARE, MOST_SPARE = 0.25, 2.0  # of the surplus that is left in front at the beginning, and m at most
 RUN_TIMES = (2.5, 9.0)  # s of free driving before the place, which give the speed of a car that is alone
 OPENING = 0.1  # s each second, by which a gap opens before
-FREE_SHARE = 0.95  # of the planned speed, from which a car drives freely: a run is not begun again from less
-LATE = 0.15  # s by which a gap may be too small for a place that is chosen
+DOUBTED_SURPLUS = 3.0  # m less than needed, below which a chosen place is given up before the run: predictions vary
+HELD_TIME = 2.0  # s before a run, in which it opens no further: who still opens it begins slower than the rival
+LATE = 0.15  # s by which a gap may be too small, or too large, for a place
+RUN_SHARE = 1.0 / 3.0  # of that, by which it may be too small in a run: closer behind the rival has the speed
 
 
 class Attack(NamedTuple):
@@ -83,41 +88,69 @@ def find_run(speeds: Array, row: int, point: int, spacing: float) -> int:
     return run
 
 
-@jit
-def fill_hold(
-    speeds: Array, run: tuple[int, float, float], prediction: Array, place: tuple[int, float], hold: Array
-) -> int:
-    """Write how much later (s) than close behind to be at each point, for a run on the rival; return where it begins.
-
-    Up to where the run begins the gap opens, from there it closes at own speed.
+@internal_jit
+def _fill_run(road: RaceRoad, speeds: Array, start: tuple[int, int, float], run: Array) -> None:
+    """Fill in the speeds (m/s) of a run at its points: from that at its beginning at full drive up to own `speeds`.
 
     Args:
+        road: that is driven.
         speeds: (n,) m/s, own, at the rows of the line.
-        run: row of the car, m between rows, length of the car (m).
+        start: row of the car, the point at which the run begins, and the speed there (m/s).
+        run: (points,) out, from that point on.
+    """
+    row, begin, first = start
+    n, step, run[begin] = speeds.shape[0], STRIDE * road.line.spacing, first
+    for k in range(begin, run.shape[0] - 1):
+        i, j = (row + k * STRIDE) % n, (row + (k + 1) * STRIDE) % n
+        here, grip = row_shape(road.shapes, i), road.line.table[i, RoadColumn.GRIP]
+        shape = PathShape(here.curvature, here.climb, here.climb_rate, here.bank, grip)
+        after = road.pace * reachable_speed(run[k] / road.pace, shape, step, road.limits, road.margin)
+        run[k + 1] = min(speeds[j], after)
+
+
+@jit
+def fill_hold(
+    road: RaceRoad, speeds: Array, car: tuple[int, float], prediction: Array, place: tuple[int, float], hold: Array
+) -> tuple[int, float]:
+    """Write how much later (s) than close behind to be at each point, for a run on the rival.
+
+    Up to where the run begins the gap opens, from there it closes: who has followed until then begins at the speed of
+    the rival, and comes to its own at full drive.
+
+    Args:
+        road: that is driven.
+        speeds: (n,) m/s, own, at the rows of the line.
+        car: its row, and its speed (m/s).
         prediction: (steps, len(RivalColumn)) of the rival.
         place: the point, and how far (m) ahead the rival is to be there.
-        hold: (POINTS,) out; 0 from the point on.
+        hold: (POINTS,) out; 0 from the point on, which is one of its own.
+
+    Returns:
+        The point where the run begins, 0 or less where it has; and how much later (s) than close behind to be now,
+        less than 0 where the car comes too late.
     """
-    row, spacing, length = run
-    point, reach = place
-    n, h = speeds.shape[0], STRIDE * spacing
-    hold[:] = 0.0
+    (row, speed), (point, reach), length = car, place, road.size[0]
+    n, h = speeds.shape[0], STRIDE * road.line.spacing
     v = speeds[(row + point * STRIDE) % n]
     its_later = find_arrival(prediction, point * h + length + find_follow_gap(prediction, v))
     lost = find_arrival(prediction, point * h + reach) - its_later
     begin = find_run(speeds, row, point, h)
+    first = max(begin, 0)
+    follows = speed if begin <= 0 else find_speed_at(prediction, first * h + length)
+    _fill_run(road, speeds, (row, first, min(follows, speeds[(row + first * STRIDE) % n])), hold)
+    hold[point:], before = 0.0, 0.0
     for k in range(point - 1, -1, -1):
-        v = speeds[(row + k * STRIDE) % n]
-        took = h / max(v, 1.0)
+        after, v = v, hold[k] if k >= begin else speeds[(row + k * STRIDE) % n]
+        took = h / max(0.5 * (v + after), 1.0)
         if k >= begin:
             its = find_arrival(prediction, k * h + length + find_follow_gap(prediction, v))
             lost += its_later - its - took
             its_later = its
         else:
-            lost -= OPENING * took
-        if k < hold.shape[0]:
-            hold[k] = max(lost, 0.0)
-    return begin
+            before += took
+            lost -= OPENING * took if before > HELD_TIME else 0.0
+        hold[k] = max(lost, 0.0)
+    return begin, lost
 
 
 class AttackPlanner:
@@ -168,20 +201,21 @@ class AttackPlanner:
         return self._no_hold
 
     def _choose_place(self, places: list[int], row: int, speed: float) -> int:
-        spacing, (length, _) = self._road.line.spacing, self._road.size
-        is_quick = speed > FREE_SHARE * self._speeds[row]
-        gap = float(self.prediction[0, RivalColumn.AHEAD]) - length - find_follow_gap(self.prediction, speed)
+        gap = float(self.prediction[0, RivalColumn.AHEAD]) - self._road.size[0]
+        gap -= find_follow_gap(self.prediction, speed)
         for place in sorted(places, key=lambda place: place != self._place):  # the chosen one first
-            attack, least = self._attacks.get(place), -LEAST_SURPLUS if place == self._place else LEAST_SURPLUS
-            if attack is None or attack.surplus < least:
+            attack, is_chosen = self._attacks.get(place), place == self._place
+            if attack is None or attack.surplus < (-DOUBTED_SURPLUS if is_chosen else LEAST_SURPLUS):
                 continue
             at = self._find_point(place, row), attack.reach + min(SPARE_SHARE * max(attack.surplus, 0.0), MOST_SPARE)
-            begin = fill_hold(self._speeds, (row, spacing, length), self.prediction, at, self.hold)
-            if not math.isfinite(self.hold[0]):
+            begin, later = fill_hold(self._road, self._speeds, (row, speed), self.prediction, at, self.hold)
+            if not math.isfinite(later):
                 continue
-            late = (3.0 if place == self._place else 1.0) * LATE * speed
-            most = attack.surplus + late if begin <= 0 else math.inf  # a run that has begun: too far behind, or slow
-            if not (self.hold[0] * speed - late < gap < self.hold[0] * speed + most and (is_quick or begin > 0)):
+            runs, late = begin <= 0, LATE * speed
+            least = LEAST_SURPLUS if not is_chosen else -LEAST_SURPLUS if runs else -DOUBTED_SURPLUS
+            near = late * ((RUN_SHARE if runs else 1.0) * (3.0 if is_chosen else 1.0))
+            far = attack.surplus + (3.0 if is_chosen else 1.0) * late if runs else math.inf
+            if not later * speed - near < gap < later * speed + far:
                 continue
             if self._plan_attack(place, row, attack.side, (attack.stretch,)).surplus >= least:
                 start, path = self._start(place, attack.stretch), self._buffers.path

@@ -170,6 +170,16 @@ def find_arrival(prediction: Array, distance: float) -> float:
 
 
 @jit
+def find_speed_at(prediction: Array, distance: float) -> float:
+    """Return the speed (m/s) of a predicted rival where it is `distance` (m) ahead of where we are now."""
+    row = 0
+    while row < prediction.shape[0] - 1 and prediction[row, RivalColumn.AHEAD] < distance:
+        row += 1
+    speed: float = prediction[row, RivalColumn.SPEED]
+    return speed
+
+
+@jit
 def fill_passage(prediction: Array, way: float, spacing: float, out: Array) -> None:
     """Write when a predicted rival is at each point of a path, and where across the road.
 
