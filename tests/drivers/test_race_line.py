@@ -66,6 +66,17 @@ def test_at_a_pace_it_plans_that_share_of_its_speeds(course):
         race_line.Driver(pace=1.2)
 
 
+def test_the_first_sample_after_a_time_among_others_counts_no_more_than_another(course, monkeypatch):
+    driver, dt, counted = make_driver(course), 0.01, []
+    monkeypatch.setattr(driver, "_learn", lambda state, command, deviation: counted.append(driver.unlearned_time))
+    state = drive_world(course, [make_driver(course)], 0.01)[0]
+    for is_disturbed in (True, False):
+        driver.is_disturbed = is_disturbed
+        for _ in range(200 if is_disturbed else 1):
+            driver.act(state, dt)
+    assert counted == [pytest.approx(dt)]
+
+
 def test_no_gap_opens_for_an_attack_with_another_close_behind(course, monkeypatch):
     driver = make_driver(course)
     monkeypatch.setattr(driver.attack, "plan_gap", lambda rival, row, speed: np.ones(1))

@@ -191,6 +191,7 @@ class Driver:
             # A drive may end with the lap, which is to count.
             is_due = self.unlearned_time >= LEARNING_PERIOD or starts_lap
             if self.is_disturbed:
+                self.unlearned_time = 0.0  # else the first sample after it would count for all that time
                 self.filled = 0 if self.adaptive.replan_later(command.s) else self.filled
             elif is_due:
                 self._learn(state, command, deviation)
