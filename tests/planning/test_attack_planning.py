@@ -57,7 +57,7 @@ def test_the_gap_is_what_the_run_at_own_speed_closes():
     rows, hold, road = drive_steadily(10.0, its), np.zeros(POINTS), lay_straight()
     speeds = np.full(2000, own)
     speeds[100:102] = own - 1e-6
-    begins, now = fill_hold(road, speeds, (0, own), rows, (place, reach), hold)
+    begins, now = fill_hold(road, (speeds, 0, own), rows, (place, reach), hold)
     close = LENGTH + find_follow_gap(rows, own)
     later = find_arrival(rows, place * STRIDE + reach) - find_arrival(rows, place * STRIDE + close)
     run = (place - begins) * STRIDE
@@ -77,7 +77,7 @@ def test_a_run_that_has_begun_counts_from_the_speed_of_now(speed):
     rows, hold, road = drive_steadily(20.0, its), np.zeros(POINTS), lay_straight()
     speeds = np.full(2000, own)
     speeds[100:102] = own - 1e-6
-    begins, later = fill_hold(road, speeds, (108, speed), rows, (place, reach), hold)
+    begins, later = fill_hold(road, (speeds, 108, speed), rows, (place, reach), hold)
     way = place * STRIDE
     its_now = find_arrival(rows, LENGTH + find_follow_gap(rows, speed))
     expected = find_arrival(rows, way + reach) - its_now - time_run(road, speed, own, way)

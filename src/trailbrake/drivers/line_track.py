@@ -150,7 +150,7 @@ class Driver:
         self.track_line = bind_entry(track_line, self.plan, self.car, rest, self.law_gains, TrackingAim(-1, 1.0, 0.0))
         self.road_return = RoadReturn(course, forward_gear=1)
         self.row, self.filled, self.angle, self.speed_share = -1, 0, 0.0, 1.0
-        self.shift = 0.0
+        self.return_shift = 0.0
         self.held_plan, self.is_disturbed = self.plan, False
         self.unlearned_time = 0.0
 
@@ -177,13 +177,17 @@ class Driver:
         )
         command = TrackingCommand(
             *self.track_line(
-                self.held_plan, self.car, motion, self.law_gains, TrackingAim(self.row, self.speed_share, self.shift)
+                self.held_plan,
+                self.car,
+                motion,
+                self.law_gains,
+                TrackingAim(self.row, self.speed_share, self.return_shift),
             )
         )
         starts_lap, self.row = command.row < self.row, command.row
         deviation = self._measure_deviation(command)
         self.speed_share = max(1.0 - WIDE_SHARE * deviation.wide, LEAST_SHARE)
-        self.shift = self._find_return_shift(command.offset, state.speed, off_road=deviation.off_road)
+        self.return_shift = self._find_return_shift(command.offset, state.speed, off_road=deviation.off_road)
         if deviation.off_road:
             self.speed_share *= OFF_ROAD_SPEED_SHARE  # the plan is for tarmac
         if self.learns and state.speed > MIN_LEARNING_SPEED:
@@ -263,7 +267,7 @@ class Driver:
 
     def _find_return_shift(self, offset: float, speed: float, *, off_road: bool) -> float:
         """Return the shift (m, left) of the aim until the wheels are on the road: the line may follow its edge."""
-        if not off_road and self.shift == 0.0:
+        if not off_road and self.return_shift == 0.0:
             return 0.0
         read, half_track = self.line.table.item, max(self.car.half_tracks)
         beyond_left = max(offset + half_track - read(self.row, RoadColumn.WIDTH_LEFT), 0.0)

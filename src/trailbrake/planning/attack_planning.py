@@ -110,7 +110,7 @@ def _fill_run(road: RaceRoad, speeds: Array, start: tuple[int, int, float], run:
 
 @jit
 def fill_hold(
-    road: RaceRoad, speeds: Array, car: tuple[int, float], prediction: Array, place: tuple[int, float], hold: Array
+    road: RaceRoad, own: tuple[Array, int, float], prediction: Array, place: tuple[int, float], hold: Array
 ) -> tuple[int, float]:
     """Write how much later (s) than close behind to be at each point, for a run on the rival.
 
@@ -119,8 +119,7 @@ def fill_hold(
 
     Args:
         road: that is driven.
-        speeds: (n,) m/s, own, at the rows of the line.
-        car: its row, and its speed (m/s).
+        own: (n,) m/s at the rows of the line, the car's row, and its speed now (m/s).
         prediction: (steps, len(RivalColumn)) of the rival.
         place: the point, and how far (m) ahead the rival is to be there.
         hold: (POINTS,) out; 0 from the point on, which is one of its own.
@@ -129,7 +128,7 @@ def fill_hold(
         The point where the run begins, 0 or less where it has; and how much later (s) than close behind to be now,
         less than 0 where the car comes too late.
     """
-    (row, speed), (point, reach), length = car, place, road.size[0]
+    (speeds, row, speed), (point, reach), length = own, place, road.size[0]
     n, h = speeds.shape[0], STRIDE * road.line.spacing
     v = speeds[(row + point * STRIDE) % n]
     its_later = find_arrival(prediction, point * h + length + find_follow_gap(prediction, v))
@@ -208,7 +207,7 @@ class AttackPlanner:
             if attack is None or attack.surplus < (-DOUBTED_SURPLUS if is_chosen else LEAST_SURPLUS):
                 continue
             at = self._find_point(place, row), attack.reach + min(SPARE_SHARE * max(attack.surplus, 0.0), MOST_SPARE)
-            begin, later = fill_hold(self._road, self._speeds, (row, speed), self.prediction, at, self.hold)
+            begin, later = fill_hold(self._road, (self._speeds, row, speed), self.prediction, at, self.hold)
             if not math.isfinite(later):
                 continue
             runs, late = begin <= 0, LATE * speed

@@ -324,5 +324,5 @@ def _race_columns(heat: Heat) -> tuple[str, str, str, int, int]:
 
 def _describe_race(about: Sequence[Any]) -> str:
     track, host, car, laps, seed, sim = about
-    options = " ".join(msgspec.json.decode(host, type=tuple[str, ...]))
+    options = "" if host == "[]" else host
     return f"{' '.join(filter(None, (track, options, car)))} on {sim}, laps {laps}, seed {seed}"
