@@ -252,7 +252,7 @@ def test_the_wheel_that_locks_first_has_no_margin_left_for_later_braking(monkeyp
     spins[0] *= 1.0 - car.tyre_front.peak_slip_ratio
     now.wheels = tuple(WheelState(angular_velocity=spin) for spin in spins)
     now.yaw_rate = 0.0
-    monkeypatch.setattr(made.adaptive, "adapt", lambda *a, locking: seen.append(locking))
+    monkeypatch.setattr(made.adaptive, "adapt", lambda *a, locking, is_disturbed: seen.append(locking))
     made.act(now, 0.02)
     assert seen == [pytest.approx(1.0, abs=0.1)]
 

@@ -10,6 +10,7 @@ from trailbrake.control.vehicle.line_tracking import PlanColumn
 from trailbrake.drivers import line_track, race_line
 from trailbrake.errors import UsageError
 from trailbrake.planning.course import Course
+from trailbrake.planning.lap_learning import Evidence
 from trailbrake.state import Controls, OtherCar, Pose
 from trailbrake.tracks.track_library import load_track
 from trailbrake.world.conditions import WorldConditions
@@ -66,15 +67,22 @@ def test_at_a_pace_it_plans_that_share_of_its_speeds(course):
         race_line.Driver(pace=1.2)
 
 
-def test_the_first_sample_after_a_time_among_others_counts_no_more_than_another(course, monkeypatch):
-    driver, dt, counted = make_driver(course), 0.01, []
-    monkeypatch.setattr(driver, "_learn", lambda state, command, deviation: counted.append(driver.unlearned_time))
-    state = drive_world(course, [make_driver(course)], 0.01)[0]
-    for is_disturbed in (True, False):
-        driver.is_disturbed = is_disturbed
-        for _ in range(200 if is_disturbed else 1):
-            driver.act(state, dt)
-    assert counted == [pytest.approx(dt)]
+def test_among_others_a_braking_shows_the_grip_and_nothing_of_its_place(course):
+    driver, world = make_driver(course), World(course.track, [course.known_car()])
+    driver.is_disturbed = True
+    learning, grip = driver.adaptive.learning, driver.adaptive.estimate.grip
+    start_at(course, world, 0, 420.0, 52.0)
+    weights = []
+    for _ in range(3 * 333):
+        world.step([driver.act(world.car_state(0), world.period)])
+        weights.append(driver.unlearned_time)
+    assert driver.adaptive.estimate.grip > grip + 0.02  # else it would keep the reserve of untested brakes for a race
+    assert max(weights) < 0.01  # the first sample after it counts no more than another
+    learning.finish_lap(1.0)
+    assert np.isnan([learning.reference_at(s, evidence) for s in (470.0, 500.0) for evidence in Evidence]).all()
+    assert not (learning.factors - line_track.FIRST_FACTOR).any()
+    driver.steering.finish_lap()
+    assert not driver.steering.corrections.any()
 
 
 def test_no_gap_opens_for_an_attack_with_another_close_behind(course, monkeypatch):

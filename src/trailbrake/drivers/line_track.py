@@ -89,7 +89,7 @@ class Driver:
     Attributes:
         learns: whether the plan is adapted.
         held_plan: what is held: the plan, or that of a driver on top of this one.
-        is_disturbed: whether others decide what is driven: nothing is learned then.
+        is_disturbed: whether others decide what is driven: the grip is learned then, and nothing of a place.
     """
 
     NEEDS = frozenset({"x", "y", "yaw", "speed", "velocity_x", "velocity_y", "acceleration_y", "yaw_rate", "gear"})
@@ -193,11 +193,7 @@ class Driver:
         if self.learns and state.speed > MIN_LEARNING_SPEED:
             self.unlearned_time += dt
             # A drive may end with the lap, which is to count.
-            is_due = self.unlearned_time >= LEARNING_PERIOD or starts_lap
-            if self.is_disturbed:
-                self.unlearned_time = 0.0  # else the first sample after it would count for all that time
-                self.filled = 0 if self.adaptive.replan_later(command.s) else self.filled
-            elif is_due:
+            if self.unlearned_time >= LEARNING_PERIOD or starts_lap:
                 self._learn(state, command, deviation)
             self._fill_changed_rows()
         self.angle = command.steer
@@ -289,7 +285,9 @@ class Driver:
             use = GripUse(math.nan, math.nan, math.nan)
         elif self.is_fading != adaptive.has_fallen:
             self._fade_corrections(command.s, 0.0 if adaptive.has_fallen else 1.0)
-        elif not (deviation.off_road or self.is_fading or command.speed_error > MOST_SLOW * state.speed):
+        elif not (
+            self.is_disturbed or deviation.off_road or self.is_fading or command.speed_error > MOST_SLOW * state.speed
+        ):
             # The law reads the correction ahead of the car by its lead: so much earlier than what it answers to.
             self.steering.add_sample(
                 command.s,
@@ -297,7 +295,9 @@ class Driver:
             )
         laps, grip = adaptive.learning.laps, adaptive.learning.lap_grip
         locking = self.slip_meter.measure_locking(state, slips, is_shifting=self.gears.is_shifting)
-        if adaptive.adapt(command.s, state.acceleration_x, dt, use, deviation, locking=locking):
+        if adaptive.adapt(
+            command.s, state.acceleration_x, dt, use, deviation, locking=locking, is_disturbed=self.is_disturbed
+        ):
             self.filled = 0
         if adaptive.learning.laps > laps:
             if adaptive.learning.lap_grip < grip - FALLING_GRIP:  # corrections of another grip would cut the bends
@@ -321,7 +321,7 @@ class Driver:
             row = self.line.table[self.row]
             room_left = row[RoadColumn.WIDTH_LEFT] - command.offset
             room_right = row[RoadColumn.WIDTH_RIGHT] + command.offset
-            is_on_line = self.blow_age > AFTER_BLOW and deviation.wide < MOST_WIDE
+            is_on_line = not self.is_disturbed and self.blow_age > AFTER_BLOW and deviation.wide < MOST_WIDE
             if is_on_line and min(room_left, room_right) < EDGE_ROOM:
                 self.edges.add_blow(command.s, to_left=bool(room_left < room_right))
             self.blow_age = 0.0

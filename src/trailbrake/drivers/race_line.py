@@ -2,8 +2,8 @@
 
 Alone it is `line_track` to the bit. With others within reach a path across the road and its speeds are planned every
 PLAN_PERIOD (`planning/race_lattice.py`) against where they may be (`planning/rival_prediction.py`), from the same
-envelope and learned grip; a plan acts PLAN_DELAY ticks after the sample that it was made from. Laps teach nothing
-meanwhile.
+envelope and learned grip; a plan acts PLAN_DELAY ticks after the sample that it was made from. Meanwhile laps
+teach the grip alone.
 """
 
 import math
@@ -68,7 +68,7 @@ class Driver(line_track.Driver):
 
     Args:
         learn, start_grip: as of `line_track`.
-        pace: share of the planned speeds that it drives, 0.5 to 1; below 1 laps teach nothing.
+        pace: share of the planned speeds that it drives, 0.5 to 1; below 1 laps teach the grip alone.
     """
 
     USES = line_track.Driver.USES | {"others"}

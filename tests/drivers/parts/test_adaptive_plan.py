@@ -331,15 +331,16 @@ def test_a_car_with_more_grip_than_believed_gets_faster_from_lap_to_lap(course):
     assert times[2] < course.profile.lap_time  # a lap that the plan as it is does not promise
 
 
-def test_a_reserve_is_kept_until_the_car_has_braked_hard(course):
+@pytest.mark.parametrize("is_disturbed", [False, True])
+def test_a_reserve_is_kept_until_the_car_has_braked_hard_for_others_too(course, is_disturbed):
     plan = AdaptivePlan(course, 1.0, tests_brakes=True)
     assert plan.estimate.grip == UNTESTED_GRIP
     for _ in range(100):  # a moment in a bend says nothing of the brakes
-        plan.adapt(50.0, 0.0, 0.003, GripUse(1.0, 0.9, 0.9), Deviation(0.0, 0.0, False))
+        plan.adapt(50.0, 0.0, 0.003, GripUse(1.0, 0.9, 0.9), ON_PLAN, is_disturbed=is_disturbed)
     assert plan.estimate.most == UNTESTED_GRIP
     grips = [UNTESTED_GRIP]
     for _ in range(2500):
-        plan.adapt(50.0, -12.0, 0.003, GripUse(1.0, 0.9, 0.1), Deviation(0.0, 0.0, False))
+        plan.adapt(50.0, -12.0, 0.003, GripUse(1.0, 0.9, 0.1), ON_PLAN, is_disturbed=is_disturbed)
         grips.append(plan.estimate.grip)
     assert grips[-1] > UNTESTED_GRIP + 0.09
     assert np.diff(grips).max() < 1.5 * RESERVE_RELEASE * 0.003  # no jump, which would jerk the steering
@@ -355,6 +356,15 @@ def test_bends_that_show_the_grip_of_the_file_release_the_reserve_and_others_do_
     for _ in range(1500):  # wheels that spin: no bend
         launched.adapt(50.0, 3.0, 0.003, GripUse(0.98, 0.8, 0.1), Deviation(0.0, 0.0, False))
     assert launched.estimate.most == UNTESTED_GRIP
+
+
+def test_among_others_a_fall_of_the_grip_is_planned_with_at_once_and_no_lap_learns(course):
+    plan, length = AdaptivePlan(course, 1.0), course.line.length
+    for s in np.arange(0.0, 1.2 * length, 5.0):
+        plan.adapt(float(s % length), 0.0, 0.05, GripUse(0.65, 0.9, 0.9), ON_PLAN, is_disturbed=True)
+    assert plan.estimate.grip < 0.7
+    assert plan.speed_at(0.3 * length) < 0.9 * course.profile.speed[int(0.3 * length / course.line.spacing)]
+    assert plan.learning.laps == 0
 
 
 def test_where_the_car_brakes_the_plan_falls_but_does_not_rise(course):

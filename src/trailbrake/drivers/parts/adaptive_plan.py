@@ -194,6 +194,7 @@ class AdaptivePlan:
         off: Deviation,
         *,
         locking: float = 0.0,
+        is_disturbed: bool = False,
     ) -> bool:
         """Take one sample, and plan anew where it is time; return whether that was.
 
@@ -204,36 +205,61 @@ class AdaptivePlan:
             use: of the grip.
             off: how the car is off the plan.
             locking: slip along the braked wheel that slips most, over that of the peak; 0: not known, or held by ABS.
+            is_disturbed: whether others decide what is driven: the tyres still show the grip, but nothing of a place.
         """
-        estimate = self.estimate
-        factor, place = float(self._factors[self._row_at(s)]), self.places.share_at(s)
         if not (off.off_road or off.on_verge):
-            share, slip, angle_slip, friction, traction = use
-            share /= place
-            self._take_friction(s, friction, dt)
-            is_braked = forward < BRAKING
-            evidence = Evidence.BRAKING if is_braked else Evidence.CORNERING
-            reference = self.learning.reference_at(s, evidence)
-            shown = estimate.add_sample(share, slip, angle_slip, dt, braked=is_braked, driven=forward > 0.0,
-                                        reference=reference)  # fmt: skip
-            if not math.isnan(shown):
-                self.learning.add_capacity(s, shown / estimate.shown_grip, dt, evidence)
-            if not math.isnan(traction):
-                reference = self.learning.reference_at(s, Evidence.TRACTION)
-                if not math.isnan(reference):
-                    estimate.add_traction(traction / reference, dt)
-                self.learning.add_capacity(s, traction / estimate.shown_grip, dt, Evidence.TRACTION)
-            sample = TyreSample(estimate.capacity, estimate.combined_slip, *estimate.past_and_present, dt)
-            if self.places.observe(s, sample):
-                estimate.return_to(self.places.level)
-                self.learning.discard_stations(self.places.end_place(s), estimate.grip)
-            is_tested = estimate.has_braked or estimate.shows_in_bends(DOUBTFUL_GRIP)
+            if is_disturbed:
+                self._take_tyres_alone(s, forward, dt, use)
+            else:
+                self._take_tyres(s, forward, dt, use)
+            is_tested = self.estimate.has_braked or self.estimate.shows_in_bends(DOUBTFUL_GRIP)
             self._tests_brakes = self._tests_brakes and not is_tested
-            estimate.most = min(estimate.most + RESERVE_RELEASE * dt, self._highest_estimate())
+            self.estimate.most = min(self.estimate.most + RESERVE_RELEASE * dt, self._highest_estimate())
+        usable = self._usable_grip(s)
+        if not is_disturbed:
+            self._observe_lap(s, forward, dt, off, locking)
+        if usable < (1.0 - REPLAN_FALL) * self._planned_grip:
+            self.replan(s)
+            return True
+        return self.replan_later(s)
+
+    def _take_tyres(self, s: float, forward: float, dt: float, use: GripUse) -> None:
+        """Take what the tyres show, against what the laps before have shown at s (m)."""
+        estimate = self.estimate
+        share, slip, angle_slip, friction, traction = use
+        share /= self.places.share_at(s)
+        self._take_friction(s, friction, dt)
+        is_braked = forward < BRAKING
+        evidence = Evidence.BRAKING if is_braked else Evidence.CORNERING
+        reference = self.learning.reference_at(s, evidence)
+        shown = estimate.add_sample(share, slip, angle_slip, dt, braked=is_braked, driven=forward > 0.0,
+                                    reference=reference)  # fmt: skip
+        if not math.isnan(shown):
+            self.learning.add_capacity(s, shown / estimate.shown_grip, dt, evidence)
+        if not math.isnan(traction):
+            reference = self.learning.reference_at(s, Evidence.TRACTION)
+            if not math.isnan(reference):
+                estimate.add_traction(traction / reference, dt)
+            self.learning.add_capacity(s, traction / estimate.shown_grip, dt, Evidence.TRACTION)
+        sample = TyreSample(estimate.capacity, estimate.combined_slip, *estimate.past_and_present, dt)
+        if self.places.observe(s, sample):
+            estimate.return_to(self.places.level)
+            self.learning.discard_stations(self.places.end_place(s), estimate.grip)
+
+    def _take_tyres_alone(self, s: float, forward: float, dt: float, use: GripUse) -> None:
+        """Take what the tyres show beside the line, where no lap before has been."""
+        share = use.share / self.places.share_at(s)
+        self.estimate.settle_friction(math.nan, dt)
+        self.estimate.add_sample(share, use.slip, use.angle_slip, dt, braked=forward < BRAKING, driven=forward > 0.0)
+
+    def _observe_lap(self, s: float, forward: float, dt: float, off: Deviation, locking: float) -> None:
+        """Show the lap's learning how the place at s (m) is driven, and take up a plan that it has made."""
+        estimate, row = self.estimate, self._row_at(s)
+        factor, place = float(self._factors[row]), self.places.share_at(s)
         grip = estimate.grip
         fault = rate_fault(off.wide, off.fast, off_road=off.off_road, overrun=off.overrun)
         usable = self._usable_grip(s)
-        driven = min(usable, float(self._most_plan[self._row_at(s)]) / factor)
+        driven = min(usable, float(self._most_plan[row]) / factor)
         planned = driven * factor / place
         # Driven wheels may spin out of a bend that could be faster; wheels that slip while they brake for long cannot.
         # The mean of an axle hides that its inner wheel locks, and all brakes are released for it.
@@ -255,7 +281,7 @@ class AdaptivePlan:
         is_reserved = self._keeps_reserve and estimate.most < self._highest_estimate()
         use_of_plan = 0.0 if self._tests_brakes or is_reserved else estimate.use / planned
         if self.learning.observe(s, LapSample(grip, driven, use_of_plan, slip, fault, self._next_rise(grip), dt)):
-            before, row = self._factors, self._row_at(s)
+            before = self._factors
             self.places.finish_lap()
             self._factors, self._most_plan = self._read_factors()
             # The car may be braking for a bend of the new lap, whose factors contain a fall of the grip already.
@@ -265,10 +291,6 @@ class AdaptivePlan:
             self._tests_brakes = False  # for a lap: a car that never brakes hard learns from bends
             if not self._keeps_reserve:
                 estimate.most = self._highest_estimate()
-        if usable < (1.0 - REPLAN_FALL) * self._planned_grip:
-            self.replan(s)
-            return True
-        return self.replan_later(s)
 
     def _take_friction(self, s: float, friction: float, dt: float) -> None:
         """Compare the friction that a steady bend shows with that of the laps before."""
