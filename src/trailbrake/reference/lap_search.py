@@ -135,7 +135,7 @@ def control_cars(cars: Array, plans: PlanSet, car: TrackedCar, clocks: LapClocks
             (column[StateRow.SPIN], column[StateRow.SPIN + 1], column[StateRow.SPIN + 2], column[StateRow.SPIN + 3]),
             int(column[StateRow.GEAR]),
         )
-        command = track_line(plan, car, motion, plans.gains, TrackingAim(clocks.near[k], 1.0))
+        command = track_line(plan, car, motion, plans.gains, TrackingAim(clocks.near[k], 1.0, 0.0))
         clocks.near[k] = command.row
         column[ControlRow.STEER] = command.steer / car.max_steer
         column[ControlRow.THROTTLE] = command.throttle
