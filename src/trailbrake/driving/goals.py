@@ -105,7 +105,7 @@ class BackAtStart(Goal, frozen=True, tag="back_at_start"):
 
     def _judge_alone(self, monitor: "RoadMonitor") -> str | None:
         is_back = monitor.away > self.away and monitor.gap < self.within
-        return "" if is_back and not monitor.alignment < MIN_ALIGNMENT else None  # the other way: a hairpin
+        return "" if is_back and monitor.alignment >= MIN_ALIGNMENT else None  # the other way: a hairpin
 
 
 class TimeUp(Goal, frozen=True, tag="time_up"):

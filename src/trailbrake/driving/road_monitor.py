@@ -93,7 +93,7 @@ class RoadMonitor:
         self.contacts: float = 0
         self._contacts_seen = 0.0
         self._home = self._anchor = math.nan, math.nan
-        self._home_yaw = self.alignment = math.nan
+        self._home_yaw, self.alignment = math.nan, 1.0
         self._anchored_at = self.travelled = self.gap = self.away = 0.0
         self.max_error = math.nan
         self.moved_at = math.nan

@@ -210,5 +210,5 @@ def _list_learning_signals(recording: Recording) -> dict[str, list[str]]:
     """Return the recorded signals that a car is learned from beside states and controls, by their role."""
     simulators = {simulator.name: simulator for simulator in registry.list_simulators().simulators}
     simulator = simulators.get(str(recording.about.get("sim", "")))
-    known = find_learning_signals(simulator.list_signals(simulator.live_options()) if simulator is not None else ())
+    known = find_learning_signals(simulator.list_signals(None) if simulator is not None else ())
     return {role: [name for name in names if name in recording.signals] for role, names in known.items()}

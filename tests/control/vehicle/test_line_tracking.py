@@ -50,7 +50,7 @@ def track(y=0.0, yaw=0.0, speed=SPEED, *, gear=3, share=1.0, gains=DEFAULT_GAINS
     known = {"aside": 0.0, "yaw_rate": 0.0, "engine_speed": math.nan, "wheel_speeds": UNKNOWN_WHEELS} | more
     motion = TrackedMotion(x=200.0, y=y, yaw=yaw, forward=speed, gear=gear, **known)
     held = straight_plan() if plan is None else plan
-    return TrackingCommand(*track_line(held, NUMBERS, motion, np.array(gains), TrackingAim(-1, share)))
+    return TrackingCommand(*track_line(held, NUMBERS, motion, np.array(gains), TrackingAim(-1, share, 0.0)))
 
 
 def test_left_of_the_line_or_turned_left_it_steers_right():
@@ -138,7 +138,7 @@ def test_a_car_far_below_the_plan_is_not_driven_against_the_air_at_the_plan_s_sp
     plan.table[:, PlanColumn.RESISTANCE] = car.drag * SPEED**2
     for speed, gear, felt in ((SPEED - 0.5 * SPEED_BELOW, 3, SPEED), (2.0, 1, 2.0 + SPEED_BELOW)):
         motion = TrackedMotion(200.0, 0.0, 0.0, speed, 0.0, 0.0, math.nan, UNKNOWN_WHEELS, gear)
-        found = TrackingCommand(*track_line(plan, car, motion, np.array(DEFAULT_GAINS), TrackingAim(-1, 1.0)))
+        found = TrackingCommand(*track_line(plan, car, motion, np.array(DEFAULT_GAINS), TrackingAim(-1, 1.0, 0.0)))
         engine_speed = max(CAR.engine_speed(speed, gear), CAR.engine.idle_rpm * RPM)
         full, drag = DrivetrainInverse(CAR).engine_torques(engine_speed)
         torque = (found.throttle - track(speed=speed, gear=gear).throttle) * (full + drag)

@@ -171,7 +171,7 @@ class TrackingAim(NamedTuple):
 
     near: int
     speed_share: float
-    shift: float = 0.0
+    shift: float
 
 
 class TrackingCommand(NamedTuple):
