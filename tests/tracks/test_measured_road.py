@@ -18,6 +18,19 @@ def test_two_ends_side_by_side_are_no_circuit_unless_one_leads_on_into_the_other
     assert not is_circuit(there_and_back, np.where(np.arange(100) < 50, 0.0, 20.0))
 
 
+@pytest.mark.parametrize("way", [1, -1])
+@pytest.mark.parametrize("begin", range(8))
+def test_a_line_drawn_shut_is_a_circuit_whatever_its_bend_there(begin, way):
+    oval = np.roll([(0, 0), (150, 0), (300, 0), (340, 30), (300, 60), (150, 60), (0, 60), (-40, 30)], begin, axis=0)
+    x, y = np.concatenate([oval, oval[:1]])[::way].T
+    assert is_circuit(x, y)
+
+
+def test_a_line_that_returns_by_its_own_way_is_no_circuit():
+    there = np.arange(0.0, 500.0, 10.0)
+    assert not is_circuit(np.concatenate([there, there[::-1]]), np.zeros(100))
+
+
 @pytest.mark.parametrize("closed", [True, False])
 def test_a_hill_has_its_height_and_grade(closed):
     x, y = (200.0 * np.cos(ANGLE), 200.0 * np.sin(ANGLE)) if closed else (10.0 * np.arange(120), np.zeros(120))

@@ -5,7 +5,7 @@ gx:Track).
 
 Roads from lines of latitude and longitude: GPX and KML files, and tables without widths.
 
-The longest line counts, with those that go on where it ends. Points nearer than MIN_STEP to the one before are left
+The longest line counts, with those that go on where it ends. Points nearer than SAME_POINT to the one before are left
 out: receivers wander where they stand. What a lap has driven beyond its begin is cut off; a line that goes round more
 than once is refused, for `trailbrake learn track` makes one road of several laps.
 """
@@ -20,7 +20,7 @@ from trailbrake.arrays import Array
 from trailbrake.errors import DataError
 from trailbrake.tracks.centreline_smoothing import MeasuredLine
 from trailbrake.tracks.geometry import choose_origin, project_places
-from trailbrake.tracks.measured_road import MAX_CLOSING_GAP, MeasuredPoints, is_circuit
+from trailbrake.tracks.measured_road import MAX_CLOSING_GAP, SAME_POINT, MeasuredPoints, is_circuit
 from trailbrake.user_files import parse_xml
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ SUFFIXES = (".gpx", ".kml")
 _Point = tuple[float, float, float]  # latitude and longitude (degrees), height (m), NaN where it is not known
 _Found = tuple[str, list[_Point], list[str]]  # a line's name, points, and moments as the file writes them
 ASSUMED_WIDTH = 8.0  # m from edge to edge
-MIN_STEP = 1.5  # m
 JOINED = 100.0  # m from the end of a line to the begin of the next one that goes on with it
 NEAR_START, AWAY = 15.0, 100.0  # m: a line that has been away from its begin and is near it again goes round
 MIN_POINTS, MAX_POINTS = 8, 30_000
@@ -169,7 +168,7 @@ def measure_geo_lines(lines: Sequence[GeoLine], where: str) -> MeasuredPoints:
                         got=f"{gaps.sum():.0f} m")  # fmt: skip
     x, y, height = chain.T.copy()
     closed = is_circuit(x, y)
-    if closed and math.hypot(x[-1] - x[0], y[-1] - y[0]) < MIN_STEP:
+    if closed and math.hypot(x[-1] - x[0], y[-1] - y[0]) < SAME_POINT:
         x, y, height = x[:-1], y[:-1], height[:-1]
     known = np.isfinite(height)
     notes.append(f"{len(x)} points, {float(gaps.mean()):.1f} m apart, {gaps[k]:.0f} m at most")
@@ -198,7 +197,7 @@ def _join_lines(lines: list[Array]) -> list[Array]:
 def _thin_points(points: Array) -> Array:
     keep = [0]
     for k, (x, y) in enumerate(points[:, :2].tolist()):
-        if math.hypot(x - points[keep[-1], 0], y - points[keep[-1], 1]) >= MIN_STEP:
+        if math.hypot(x - points[keep[-1], 0], y - points[keep[-1], 1]) >= SAME_POINT:
             keep.append(k)
     return points[keep]
 

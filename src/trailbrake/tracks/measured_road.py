@@ -13,6 +13,8 @@ from trailbrake.tracks.track import Track
 
 HEIGHT_SMOOTHING = 60.0  # m along the road over which heights of GPS receivers are averaged
 MAX_CLOSING_GAP = 60.0  # m from the last point to the first at which a line still counts as a circuit
+SAME_POINT = 1.5  # m between two points that count as one
+MOST_TURN = -0.9  # cosine of the turn at a point where a line that was drawn shut begins and ends
 _END_POINTS = 3  # points between which the direction of an end is measured
 
 
@@ -61,10 +63,14 @@ def set_heights(road: Road, heights: Array) -> None:
 
 
 def is_circuit(x: Array, y: Array) -> bool:
-    """Return whether the end of a line is near its begin and leads on into it."""
+    """Return whether the end of a line is near its begin and leads on into it, or is the same point in a bend."""
     # Two ends of an open road may lie side by side, as at the foot of a pass: then they lead opposite ways.
-    if np.hypot(x[-1] - x[0], y[-1] - y[0]) > MAX_CLOSING_GAP:
+    gap = float(np.hypot(x[-1] - x[0], y[-1] - y[0]))
+    if gap > MAX_CLOSING_GAP:
         return False
+    if gap < SAME_POINT:  # a line that was drawn shut; one that goes and returns the same way is open
+        begin, end = complex(x[1] - x[0], y[1] - y[0]), complex(x[-1] - x[-2], y[-1] - y[-2])
+        return bool((end * begin.conjugate()).real > MOST_TURN * abs(begin) * abs(end))
     first, last = (
         (x[_END_POINTS] - x[0], y[_END_POINTS] - y[0]),
         (x[-1] - x[-1 - _END_POINTS], y[-1] - y[-1 - _END_POINTS]),
