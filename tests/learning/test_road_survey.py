@@ -52,6 +52,19 @@ def test_heights_of_a_circuit_meet_at_its_ends_on_a_slope():
     assert np.abs(slope[[*range(-20, 20)]]).max() < 0.01
 
 
+@pytest.mark.parametrize("begin", [0.0, 230.0])  # on a straight, in a bend
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_ends_of_a_circuit_meet_where_the_car_ends_beside_its_begin(begin, rounds):
+    """They were joined by a bend of 10 to 20 m, which cars braked for."""
+    road = load_track("pinegrove").road
+    s = np.arange(0.0, rounds * road.length + 20.0, 0.3)
+    points = road.points((begin + s) % road.length, 3.0 * s / s[-1])
+    found = survey_road(*points[:, :3].T, np.full(len(s), math.nan), width=9.0, wave=WAVE).road
+    place = road.locate_many(found.table[:, [RoadColumn.X, RoadColumn.Y]], 0)
+    bend = found.column(RoadColumn.CURVATURE) - road.column_at(place[:, 0], RoadColumn.CURVATURE)
+    assert np.abs(bend[[*range(-20, 20)]]).max() < 0.004
+
+
 def test_without_a_live_place_the_width_is_the_stated_one():
     road = load_track("pinegrove").road
     x, y, z, place = drive(road, weave=0.0, drift=0.0)

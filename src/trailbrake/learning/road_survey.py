@@ -38,6 +38,7 @@ COARSE_STEP = 5.0  # m between the points by which rounds are found
 MAX_STEP_UP = 4.0  # m between their heights: a bridge is another place
 MAX_DETOUR = 200.0  # m of all later rounds that may lie beside the first one
 ALIGNMENTS = 4
+JOINING_LENGTH = 100.0  # m to either side of a circuit's ends over which they are brought together
 EDGE_WINDOW = 20.0  # m of road over which the outermost place of all drives is an edge
 MOST_BESIDE = 8.0  # m from the middle of a road at which a car is still on it, and not in the pits
 
@@ -94,6 +95,8 @@ def survey_road(
         centre = path - np.where(live, known * half, 0.0) * normal
     if len(rounds) > 1:
         centre, height, half = _average_rounds(centre, height, half, rounds)
+    if closed:
+        centre = _join_ends(centre)
     centre, height = (
         smooth_polynomial(smooth_polynomial(centre, SMOOTHING, 3), SMOOTHING, 3),
         smooth_polynomial(height, HEIGHT_SMOOTHING, 2),
@@ -232,6 +235,23 @@ def _average_rounds(
         total += [np.interp(at, index, values) for values in columns[:, each]]
     total /= len(rounds)
     return total[0] + 1j * total[1], total[2], total[3]
+
+
+def _join_ends(centre: ComplexPath) -> ComplexPath:
+    """Return a circuit's centre that leads on into its begin: the car was further to one side there than at the end.
+
+    The chord over the way that is left out makes equal angles with both ends, of an arc too; half of the difference is
+    how far they miss each other.
+    """
+    tangent = _unit_tangent(smooth_polynomial(centre, SMOOTHING, 3))
+    chord = centre[0] - centre[-1]
+    aside = 0.5 * abs(chord) * float(np.angle(chord / tangent[-1]) - np.angle(tangent[0] / chord))
+    reach = min(int(JOINING_LENGTH / PATH_STEP), len(centre) // 4)
+    shift = 0.25j * aside * (1.0 + np.cos(np.linspace(0.0, math.pi, reach)))
+    joined = centre.copy()
+    joined[:reach] -= shift * tangent[:reach]
+    joined[-reach:] += shift[::-1] * tangent[-reach:]
+    return joined
 
 
 def estimate_half_widths(path: ComplexPath, place: Array, wave: float) -> tuple[Array, NDArray[np.bool_]]:
