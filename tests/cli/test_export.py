@@ -1,5 +1,7 @@
 import csv
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 from helpers.synthetic_drives import record_drive
@@ -8,6 +10,8 @@ from trailbrake.cli.main import run_command_line
 from trailbrake.record import Recorder
 from trailbrake.state import CarState, Controls, Image
 from trailbrake.state.tables import CONTROL_COLUMNS, STATE_COLUMNS
+
+LOGS = Path(__file__).resolve().parents[1] / "golden" / "lap_logs"
 
 
 @pytest.fixture
@@ -45,6 +49,37 @@ def test_into_a_file_with_json(cli, recording, tmp_path):
 )
 def test_refusals(cli, recording, words, said):
     assert said in cli("export", recording, *words).error
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("export", "laps.ld", "--format", "motec"),
+        ("export", "laps.gpx", "--out", "laps.gpx"),
+        ("report", "laps.ld", "--out", "laps.ldx"),
+        ("report", "laps.gpx", "--out", "laps.gpx"),
+        ("compare", "laps.gpx", "--out", "laps.gpx"),
+    ],
+)
+def test_a_log_of_another_tool_is_not_overwritten(cli, tmp_path, monkeypatch, words):
+    """It was, with exit code 0: by its own channels as far as they were read, or by a page."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("laps.ld", "laps.ldx", "laps.gpx"):
+        shutil.copy(LOGS / name, tmp_path)
+    kept = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    said = cli(*words)
+    assert said.code == 2
+    assert "would overwrite the recording" in said.err[-1]
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == kept
+
+
+def test_the_format_is_that_of_the_suffix(cli, recording, tmp_path):
+    """A CSV was written into a .parquet file."""
+    out = tmp_path / "layout.foxglove.json"
+    assert cli("export", recording, "--out", out).out.strip() == str(out)
+    assert json.loads(out.read_text())
+    said = cli("export", recording, "--format", "csv", "--out", tmp_path / "x.parquet")
+    assert (said.code, "the suffix of another" in said.error) == (2, True)
 
 
 def test_what_is_no_recording_is_one_line(cli, tmp_path):

@@ -100,5 +100,5 @@ def test_values_that_are_not_known_are_none(report):
 
 def test_the_page_never_takes_the_place_of_a_recording(report, tmp_path):
     assert write_coach_page(report, tmp_path / "new" / "page.html").is_file()
-    with pytest.raises(UsageError, match="overwrite a recording"):
+    with pytest.raises(UsageError, match="overwrite the recording"):
         write_coach_page(report, report.chosen.drives[0].recording.path)

@@ -16,7 +16,6 @@ from trailbrake.analysis.corner_figures import CornerFigures
 from trailbrake.analysis.lap_table import format_lap_time
 from trailbrake.analysis.report import DECIMALS, round_finite, round_numbers, thin_points, write_page
 from trailbrake.arrays import Array
-from trailbrake.errors import UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.pages.rendering import (
     REPORT_SCRIPTS,
@@ -42,8 +41,8 @@ def write_comparison(comparison: Comparison, out: str | Path) -> Path:
         UsageError: `out` cannot be written, or is one of the recordings.
     """
     out = Path(out)
-    if out.resolve() in [path.resolve() for drive in comparison.drives for path in drive.recording.paths]:
-        raise UsageError("the page would overwrite a recording", where=str(out), hint="give another --out")
+    for drive in comparison.drives:
+        drive.recording.check_output(out, "page")
     write_page(render_comparison(comparison), out, "comparison")
     return out
 

@@ -20,7 +20,7 @@ from trailbrake.analysis.lap_traces import LapTraces, trace_laps
 from trailbrake.analysis.race_motion import RACE_FILES
 from trailbrake.analysis.race_report import render_race
 from trailbrake.arrays import Array
-from trailbrake.errors import DataError, OsErrors, UsageError
+from trailbrake.errors import DataError, OsErrors
 from trailbrake.json_types import JsonObject
 from trailbrake.pages.rendering import (
     REPORT_SCRIPTS,
@@ -106,8 +106,7 @@ def write_report(recording: str | Path | Recording, out: str | Path | None = Non
     if not isinstance(recording, Recording):
         recording = Recording.open(recording)
     out = recording.path.with_suffix(".html") if out is None else Path(out)
-    if out.resolve() in [path.resolve() for path in recording.paths]:
-        raise UsageError("the report would overwrite the recording", where=str(out), hint="give another --out")
+    recording.check_output(out, "report")
     page = render_report(recording)
     write_page(page, out, "report")
     return out

@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from trailbrake.record.recording_reader import Recording
 
 Format = Literal["csv", "driving_log", "parquet", "motec", "rerun", "foxglove_layout"]
-_SUFFIX = {"parquet": ".parquet", "motec": ".ld", "rerun": ".rrd", "foxglove_layout": ".foxglove.json"}
+_SUFFIX: dict[Format, str] = {
+    "parquet": ".parquet", "motec": ".ld", "rerun": ".rrd", "foxglove_layout": ".foxglove.json",
+}  # fmt: skip
 
 
-def export(recording: str, *, format: Format = "csv", out: Path | None = None, json: JsonFlag = False) -> None:
+def export(recording: str, *, format: Format | None = None, out: Path | None = None, json: JsonFlag = False) -> None:
     """Convert a recording. CSV columns are time_s, x_m, y_m, ... as declared in the state tables.
 
     driving_log is a folder with driving_log.csv and IMG/, as camera simulators record; one that is there is added to.
@@ -27,13 +29,14 @@ def export(recording: str, *, format: Format = "csv", out: Path | None = None, j
 
     Args:
         recording: an .mcap file, a run by its id, `last`, `best`, a table of Forza packets, or laps of another tool.
-        format: the format to write.
+        format: the format to write; default: by the suffix of --out, else CSV.
         out: file or folder; default: CSV to standard output, others beside the recording.
         json: print one JSON object on stdout; needs --out for CSV.
     """
     from trailbrake.driving.drive_files import open_drive
     from trailbrake.errors import UsageError
 
+    format = _choose_format(format, out)
     if format == "csv" and json and out is None:
         raise UsageError(
             "the CSV and the JSON cannot both go to standard output", where="--json", hint="give --out FILE"
@@ -45,8 +48,8 @@ def export(recording: str, *, format: Format = "csv", out: Path | None = None, j
     opened = open_drive(file, say=print_notice)
     if format in _SUFFIX and out is None:
         out = file.with_suffix(_SUFFIX[format])
-    if out is not None and out.resolve() in [path.resolve() for path in opened.paths]:
-        raise UsageError("the export would overwrite the recording", where=str(out), hint="give another --out")
+    if out is not None:
+        opened.check_output(out, "export")
     # Without a file the rows themselves go to the terminal.
     with TaskProgress("exporting", wanted=not json and out is not None) as show:
         opened.show_share = show.show_share
@@ -55,8 +58,19 @@ def export(recording: str, *, format: Format = "csv", out: Path | None = None, j
         print(f"trailbrake: {file}: the recording was cut off; this is what is left", file=sys.stderr)
     if json:
         print_json({"recording": str(file), "out": str(out), "rows": rows})
-    elif format != "csv":
+    elif out is not None:
         print(out)
+
+
+def _choose_format(format: Format | None, out: Path | None) -> Format:
+    from trailbrake.errors import UsageError
+
+    suffixes: dict[Format, str] = {"csv": ".csv", **_SUFFIX}
+    named = next((name for name, suffix in suffixes.items() if out is not None and out.name.endswith(suffix)), None)
+    if format and named and named != format:
+        raise UsageError("a file of one format with the suffix of another", where=f"--format {format} --out {out}",
+                         expected=suffixes.get(format, "a folder"), got=suffixes[named])  # fmt: skip
+    return format or named or "csv"
 
 
 def _write_export(opened: "Recording", format: Format, out: Path | None) -> int:

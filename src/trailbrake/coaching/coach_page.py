@@ -29,7 +29,6 @@ from trailbrake.analysis.report import DECIMALS, write_page
 from trailbrake.coaching.coach_session import CoachReport, CornerGap
 from trailbrake.coaching.coached_sessions import CoachedSession, render_sessions
 from trailbrake.coaching.corner_findings import Habit
-from trailbrake.errors import UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.pages.rendering import REPORT_STYLES, escape_html, escape_script, render_page, render_table
 from trailbrake.pages.svg_chart import ChartFrame, find_range
@@ -55,8 +54,8 @@ def write_coach_page(report: CoachReport, out: Path, sessions: Sequence[CoachedS
     Raises:
         UsageError: `out` cannot be written, or is one of the recordings.
     """
-    if out.resolve() in [path.resolve() for drive in report.chosen.drives for path in drive.recording.paths]:
-        raise UsageError("the page would overwrite a recording", where=str(out), hint="give another --out")
+    for drive in report.chosen.drives:
+        drive.recording.check_output(out, "page")
     write_page(render_coach_page(report, sessions), out, "coach's page")
     return out
 

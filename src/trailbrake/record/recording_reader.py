@@ -205,6 +205,12 @@ class Recording:
     def __fspath__(self) -> str:
         return str(self.path)
 
+    def check_output(self, out: Path, what: str) -> None:
+        """Raise UsageError if `out`, the file of a `what`, is of this recording, or the log that it was read from."""
+        own = [self.path, self.path.with_suffix(".ldx"), *self.paths]
+        if out.resolve() in [path.resolve() for path in own]:
+            raise UsageError(f"the {what} would overwrite the recording", where=str(out), hint="give another --out")
+
     def _check_schema_version(self) -> None:
         channel = self._container.channels.get(self._channel_ids.get(STATE.name, -1))
         text = channel.metadata.get(VERSION_KEY, "") if channel else str(SCHEMA_VERSION)
