@@ -38,7 +38,6 @@ WITHOUT_TARGET = {
     "sims/assetto/proton/page_bindings.py": "the board that our own two ends of the bridge share",
     "sims/assetto/proton/windows_bridge.py": "the same board, under wine",
     "cli/check.py": "which loader takes a file, by its first bytes or keys; the loaders have targets",
-    "bench/page.py": "the benchmark's own page",
     "bench/assetto.py": "pages of a host that the benchmark started",
     "bench/beamng.py": "messages of the benchmark's own host",
     "drivers/loading/fmu_export.py": "the archive that it has built itself",
