@@ -16,13 +16,12 @@ from typing import Any
 
 import numpy as np
 from figures_page import RESULTS, SHARED, write_details, write_section
+from line_replay import replay_solution, solve_curvature_line
 from published_cars import RACECAR_MARGIN, RACECAR_STEP, racecar, solve_limebeer_lap
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.errors import TrailbrakeError
-from trailbrake.optimal.line_session import solve_curvature_line
 from trailbrake.optimal.minimum_time import plan_minimum_time
-from trailbrake.optimal.replay import replay_solution
 from trailbrake.optimal.transcription import unscale_unknowns
 from trailbrake.optimal.vehicle_model import vehicle_from_car
 from trailbrake.planning.path_margins import EDGE_MARGIN

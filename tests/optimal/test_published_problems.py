@@ -5,10 +5,10 @@ import pytest
 
 pytest.importorskip("casadi", reason='CasADi is not installed: pip install "trailbrake[limit]"')
 
+from line_replay import replay_solution
 from published_cars import RACECAR_MARGIN, racecar, solve_limebeer_lap
 
 from trailbrake.optimal.minimum_time import plan_minimum_time
-from trailbrake.optimal.replay import replay_solution
 from trailbrake.tracks.track_library import load_track
 
 pytestmark = pytest.mark.slow

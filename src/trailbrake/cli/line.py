@@ -1,7 +1,7 @@
 """`line`: the minimum-time line of a track and a car; `reference`: the quickest clean lap that a search finds."""
 
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 
@@ -35,29 +35,10 @@ def line(
         f"worth: a metre more at the left edge {worth['metre_left_s']:.2f} s, at the right edge "
         f"{worth['metre_right_s']:.2f} s; one percent more grip {worth['percent_grip_s']:.2f} s"
     )
-    if "replay" in result:
-        print(_describe_replay(result["replay"]))
-        usual = result["curvature_line_s"]
-        print(
-            f"the minimum-curvature line under the same model: {format_lap_time(usual)}"
-            if usual is not None
-            else "the minimum-curvature line under the same model: the solver did not converge"
-        )
     print(f"line {result['line']}")
     if "report" in result:
         print(f"report {result['report']}")
     print(f"drive it: trailbrake drive --track {result['track']} --car {result['car']}", file=sys.stderr)
-
-
-def _describe_replay(replay: dict[str, Any]) -> str:
-    if not replay["completed"]:
-        return f"replay: the car left the line after {replay['distance']:.0f} m"
-    return (
-        f"replay below 1 ms: {format_lap_time(replay['time'])}, {replay['offset_error']:.2f} m off the line at "
-        f"most; feedback of the steer {replay['steer_correction'][0]:.4f} rad rms, of the pedal "
-        f"{100.0 * replay['pedal_correction'][0]:.2f} % of the weight rms; largest slip {replay['use'][1]:.2f} of the "
-        "peak's"
-    )
 
 
 def reference(

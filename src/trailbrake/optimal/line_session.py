@@ -5,7 +5,6 @@ Sensitivity of the lap time to a road's width and grip, from the multipliers of 
 
 import contextlib
 import time
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +14,12 @@ from trailbrake.arrays import Array
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import CarParams
 from trailbrake.errors import DataError, UsageError
-from trailbrake.optimal.interior_point import LEVELS, MeshSolution, solve_mesh
 from trailbrake.optimal.line_report import write_line_report
-from trailbrake.optimal.mesh import guess_motion, mesh_road
-from trailbrake.optimal.minimum_time import MAX_STEP, MIN_STEP, START_WEIGHTS, find_start_offsets, plan_minimum_time
+from trailbrake.optimal.minimum_time import MAX_STEP, MIN_STEP, START_WEIGHTS, plan_minimum_time
 from trailbrake.optimal.options import LineOptions
-from trailbrake.optimal.replay import replay_solution
-from trailbrake.optimal.transcription import scale_unknowns
-from trailbrake.optimal.vehicle_model import VehicleModel, import_casadi, vehicle_from_car
+from trailbrake.optimal.vehicle_model import import_casadi, vehicle_from_car
 from trailbrake.planning.course import Course
 from trailbrake.planning.line_file import LineFile, cached_line_path, car_digest, prune_cache, read_line, write_line
-from trailbrake.planning.path_room import PathRoom
-from trailbrake.tracks.road import Road
 from trailbrake.tracks.track import Track
 from trailbrake.tracks.track_library import load_track
 
@@ -99,7 +92,6 @@ def plan_line(options: LineOptions) -> dict[str, Any]:
         "margin_m": options.margin,
         "kerbs": options.kerbs,
         "starts": options.starts,
-        "checked": options.check,
     }
     file = None if options.fresh else _read_kept(kept, settings)
     cached = file is not None
@@ -127,7 +119,7 @@ def _read_kept(path: Path, settings: dict[str, Any]) -> LineFile | None:
 
 
 def _solve_line(track: Track, car: CarParams, settings: dict[str, Any]) -> LineFile:
-    """Return the line of a track and a car, checked where the settings say so."""
+    """Return the line of a track and a car."""
     vehicle, room = vehicle_from_car(car), (settings["margin_m"], settings["kerbs"])
     began = time.perf_counter()
     line = plan_minimum_time(
@@ -150,11 +142,6 @@ def _solve_line(track: Track, car: CarParams, settings: dict[str, Any]) -> LineF
         "worth": sum_sensitivities(line.columns, lengths),
         "worth_most": rank_sensitivities(line.columns, lengths),
     }
-    if settings["checked"]:
-        replay = replay_solution(track.road, vehicle, line.solution)
-        usual = solve_curvature_line(track.road, vehicle, line.step, vehicle.path_room(*room))
-        about["replay"] = asdict(replay)
-        about["curvature_line_s"] = round(usual.time, 4) if usual.converged else None
     return LineFile(about, line.columns)
 
 
@@ -166,24 +153,3 @@ def _check_options(options: LineOptions) -> None:
     ):
         if not low <= value <= high:
             raise UsageError("out of range", where=name, expected=f"{low:g} .. {high:g}", got=f"{value:g}")
-
-
-TUBE = 0.1  # m to either side of the line: an offset that is given exactly leaves a programme without an inside
-TUBE_SMOOTHING = 0.02  # s m, of the coarse solution
-
-
-def solve_curvature_line(road: Road, car: VehicleModel, step: float, room: PathRoom) -> MeshSolution:
-    """Return the quickest motion of a car that stays within `TUBE` of the minimum-curvature line.
-
-    Args:
-        road: the road.
-        car: the car.
-        step: m between stages.
-        room: that the car needs beside its path.
-    """
-    mesh = mesh_road(road, step, room)
-    offset = find_start_offsets(road, mesh, room, START_WEIGHTS[0])
-    tube = replace(mesh, left=np.minimum(offset + TUBE, mesh.left), right=np.maximum(offset - TUBE, mesh.right))
-    coarse, finest = LEVELS[0]._replace(smoothing=TUBE_SMOOTHING), LEVELS[-1]._replace(barrier=LEVELS[1].barrier)
-    first = solve_mesh(car, tube, coarse, scale_unknowns(guess_motion(car, tube, offset)))
-    return solve_mesh(car, tube, finest, first.x)

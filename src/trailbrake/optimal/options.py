@@ -19,7 +19,6 @@ class LineOptions:
         margin: m from the car's side to the road's edge or a kerb's end.
         kerbs: let the outer wheels use the kerbs.
         starts: first guesses, 1 to 3; the quickest is refined.
-        check: replay the controls in a plant at steps below 1 ms.
         fresh: solve again instead of taking the kept line.
         out: the line file, with its report beside it. Drives use the line without it.
         report: write the report.
@@ -31,7 +30,6 @@ class LineOptions:
     margin: float = KERB_MARGIN
     kerbs: bool = True
     starts: int = 1
-    check: bool = False
     fresh: bool = False
     out: Path | None = None
     report: bool = True

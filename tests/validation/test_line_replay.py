@@ -2,14 +2,16 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from helpers.stadiums import build_stadium
+from line_replay import MAX_STEP_S, TUBE, replay_solution, solve_curvature_line
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.optimal.interior_point import LEVELS
-from trailbrake.optimal.minimum_time import plan_minimum_time
-from trailbrake.optimal.replay import MAX_STEP_S, replay_solution
+from trailbrake.optimal.minimum_time import START_WEIGHTS, find_start_offsets, plan_minimum_time
 from trailbrake.optimal.stage import UNKNOWN_COUNT, UNKNOWNS
+from trailbrake.optimal.transcription import unscale_unknowns
 from trailbrake.optimal.vehicle_model import vehicle_from_car
 from trailbrake.tracks.road import Road
 
@@ -50,3 +52,14 @@ def test_an_open_road_is_replayed():
     replay = replay_solution(open_road, CAR, line.solution)
     assert replay.completed
     assert replay.time == pytest.approx(line.time, rel=1e-2)
+
+
+def test_the_minimum_curvature_line_is_slower_in_the_same_model():
+    road, car = build_stadium(), CAR
+    usual = solve_curvature_line(road, car, 8.0, car.path_room(0.6))
+    assert usual.converged
+    offset = find_start_offsets(road, usual.mesh, car.path_room(0.6), START_WEIGHTS[0])
+    assert np.abs(unscale_unknowns(usual.x)["offset"] - offset).max() <= TUBE + 1e-6
+    free = LEVELS[1]._replace(coarseness=1.0, push=1e-2, barrier=1e-2)
+    line = plan_minimum_time(road, car, step=8.0, margin=0.6, levels=(free,))
+    assert line.time < usual.time

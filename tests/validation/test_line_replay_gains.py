@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from helpers.stadiums import build_stadium
+from line_replay import compute_gains, linearise_stages
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.optimal.interior_point import LEVELS
 from trailbrake.optimal.minimum_time import plan_minimum_time
-from trailbrake.optimal.replay import compute_gains, linearise_stages
 from trailbrake.optimal.stage import STATES
 from trailbrake.optimal.vehicle_model import vehicle_from_car
 

@@ -11,6 +11,8 @@ Gains that hold a car on its line: the linear-quadratic regulator of the car lin
 The car is linearised at each stage, its inner unknowns (slips, specific forces) eliminated by the implicit function
 theorem. The Riccati recursion runs backwards over a fine grid of the road, for a closed road over two laps, until it is
 periodic (Bittanti, Laub and Willems (eds.), The Riccati Equation, 1991, chapter 6).
+
+And the minimum-curvature line under the same model, to compare with.
 """
 
 from dataclasses import dataclass, replace
@@ -19,10 +21,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trailbrake.arrays import Array
-from trailbrake.optimal.interior_point import MeshSolution
+from trailbrake.optimal.interior_point import LEVELS, MeshSolution, solve_mesh
+from trailbrake.optimal.mesh import guess_motion, mesh_road
+from trailbrake.optimal.minimum_time import START_WEIGHTS, find_start_offsets
 from trailbrake.optimal.stage import BALANCES, SCALES, STATE_COUNT, UNKNOWN_COUNT, UNKNOWNS, StageParameter, build_stage
-from trailbrake.optimal.transcription import Mesh
+from trailbrake.optimal.transcription import Mesh, scale_unknowns
 from trailbrake.optimal.vehicle_model import AxleParameters, VehicleModel, import_casadi
+from trailbrake.planning.path_room import PathRoom
 from trailbrake.tracks.road import Road, RoadColumn
 from trailbrake.units import G
 
@@ -283,3 +288,24 @@ def _summarise(log: Array, rows: _ReferenceRows, mesh: Mesh) -> Replay:
         pedal_correction=(rms(pedal), float(np.abs(pedal).max())),
         use=(float(use.mean()), float(use.max())),
     )
+
+
+TUBE = 0.1  # m to either side of the line: an offset that is given exactly leaves a programme without an inside
+TUBE_SMOOTHING = 0.02  # s m, of the coarse solution
+
+
+def solve_curvature_line(road: Road, car: VehicleModel, step: float, room: PathRoom) -> MeshSolution:
+    """Return the quickest motion of a car that stays within `TUBE` of the minimum-curvature line.
+
+    Args:
+        road: the road.
+        car: the car.
+        step: m between stages.
+        room: that the car needs beside its path.
+    """
+    mesh = mesh_road(road, step, room)
+    offset = find_start_offsets(road, mesh, room, START_WEIGHTS[0])
+    tube = replace(mesh, left=np.minimum(offset + TUBE, mesh.left), right=np.maximum(offset - TUBE, mesh.right))
+    coarse, finest = LEVELS[0]._replace(smoothing=TUBE_SMOOTHING), LEVELS[-1]._replace(barrier=LEVELS[1].barrier)
+    first = solve_mesh(car, tube, coarse, scale_unknowns(guess_motion(car, tube, offset)))
+    return solve_mesh(car, tube, finest, first.x)
