@@ -16,7 +16,6 @@ from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.loading.gains import read_gains
 from trailbrake.drivers.loading.policy import read_policy
 from trailbrake.errors import DataError, TrailbrakeError, UsageError
-from trailbrake.event_sims.recorder import _read_lines
 from trailbrake.race.plan import read_plan
 from trailbrake.race.schedule import read_named_file
 from trailbrake.record.driving_log import SkippedRows, read_usable_rows
@@ -38,7 +37,7 @@ LOADERS = {
     "a.yaml": (load_settings,),
     "a.csv": (load_track, load_contract, open_session),
     "fast_lane.ai": (read_fast_lane,),
-    "a.mcap": (Recording.open, lambda path: list(_read_lines(path))),
+    "a.mcap": (Recording.open,),
     "a.forza": (raw.read_arrays, lambda path: list(raw.read_raw(path))),
     "a.npz": (read_policy,),
     "driving_log.csv": (lambda path: list(read_usable_rows(path.parent, SkippedRows())),),

@@ -132,5 +132,5 @@ def test_a_signal_that_the_simulator_has_not_is_refused():
 
 
 def test_a_simulator_whose_link_takes_the_car_is_not_watched():
-    with pytest.raises(UsageError, match="udacity cannot be watched without taking the car"):
-        watch_simulator(find("udacity"), WatchOptions(sim="udacity"), None, SilentListener())
+    with pytest.raises(UsageError, match="donkeycar cannot be watched without taking the car"):
+        watch_simulator(find("donkeycar"), WatchOptions(sim="donkeycar"), None, SilentListener())

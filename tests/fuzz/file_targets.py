@@ -38,8 +38,6 @@ from trailbrake.evaluate.evaluation import build_rows
 from trailbrake.evaluate.plan import Cell, PlannedCell
 from trailbrake.evaluate.suite import Suite, SuiteCell
 from trailbrake.evaluate.suite_evaluation import _plan_again, compare_runs, digest_suite, read_suite_run
-from trailbrake.event_sims.options import EventLiveOptions, EventRecordOptions
-from trailbrake.event_sims.recorder import EventRecordingSession, RelaySettings
 from trailbrake.learning.learning_journal import LearningStep
 from trailbrake.learning.road_mapping import _read_survey
 from trailbrake.planning.course import Course
@@ -72,7 +70,6 @@ from trailbrake.sims.beamng.signal_format import SignalListFormat
 from trailbrake.sims.forza import raw
 from trailbrake.sims.forza.recorder_settings import load_settings
 from trailbrake.sims.forza.replay import is_recorded_session, open_session
-from trailbrake.sims.trend.link import Link as TrendLink
 from trailbrake.state import CarState
 from trailbrake.tracks.track_library import load_track
 from trailbrake.train.rl.checkpoint import _describe_learner, read_checkpoint
@@ -323,14 +320,6 @@ def read_log(path: Path) -> None:
     list(source.read_pictures(range(3)))
 
 
-def read_event_lines(path: Path) -> None:
-    settings = RelaySettings(("127.0.0.1", 1), ("127.0.0.1", 2))
-    with EventRecordingSession(TrendLink(EventLiveOptions()), EventRecordOptions(), settings, path) as session:
-        while not session.ended:
-            for _ in session.record_available(0.0):
-                pass
-
-
 def list_indexed_runs(path: Path) -> None:
     """Open an index of runs, bring it in line with its folder, and list it."""
     with contextlib.closing(RunIndex(path.parent)) as index:
@@ -455,7 +444,6 @@ FILE_TARGETS = [
     _file("geo_kml", "road.kml", read_geo_file, XML, 8192, 40),
     _file("lap_channels", "lap_channels.toml", read_channel_names, TOML, 4096),
     _file("driving_log", "driving_log.csv", read_log, (*CSV, b"IMG/a.jpg", b"0,5"), 4096),
-    _file("event_lines", "fuzz.events.jsonl", read_event_lines, (*JSON, b"\n"), 4096),
     FuzzTarget("policy_arrays", read_policy_arrays, (b"'fortran_order': True", b"<f4", b"|O", *JSON), 4096, 40),
     FuzzTarget("report_about", report_about, (*JSON, b"</script>", b"<fuzz>"), 4096, 40),
     FuzzTarget("report_records", report_records, INTEGERS, 20_000, 20),

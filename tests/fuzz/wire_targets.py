@@ -206,9 +206,8 @@ def event_telemetry(link_class: Any, options: Any) -> Any:
             event = socketio.decode_event(socketio.EVENT + line)
             if event is not None:
                 check_finite(link._decode_telemetry(event.data))
-                state = link.observe_telemetry(event.data, 0.05 * number)
-                if state is not None:
-                    state_row(state)
+                link._handle_telemetry(event.data)
+                state_row(link.read(0.05 * number))
 
     return run
 

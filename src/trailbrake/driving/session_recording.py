@@ -91,12 +91,12 @@ class LinkRecordingSession:
         self.warnings: deque[str] = deque()
         self.signals = match_signals(simulator.list_signals(live), given.get("signals", ()), where="--signals")
         link = simulator.make_link(live)
-        self._link, self._resyncs = link, 0
+        self._link, self._resyncs, self._newest = link, 0, CarState().sequence
         self._observer = link if isinstance(link, ObservesSession) else None
         self._sleeper = link if isinstance(link, Wakeable) else None
         if self.signals and isinstance(link, SignalSource):
             link.select_signals(self.signals)
-        link.open(0.0)
+        link.open(steady_clock.now())
 
     def __enter__(self) -> Self:
         return self
@@ -116,9 +116,10 @@ class LinkRecordingSession:
     def record_available(self, now: float) -> Iterator[tuple[CarState, float]]:
         """Yield the newest sample if it is new, with the time of the last lap that the simulator shows, s."""
         link, observer = self._link, self._observer
-        if not link.has_new_sample():
-            return
         state, last_lap_time = link.read(now), math.nan
+        if state.sequence == self._newest:
+            return
+        self._newest = state.sequence
         self.stream.sequence += 1
         if observer is not None:
             self.stream.events.extend(map(TextEvent, observer.session_events))

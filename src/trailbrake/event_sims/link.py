@@ -23,6 +23,7 @@ from trailbrake.errors import SimulatorError, WireError
 from trailbrake.event_sims.agent_door import MANUAL, STEER, TELEMETRY, UNREADABLE, AgentDoor
 from trailbrake.event_sims.one_pedal import OnePedal, PedalCar
 from trailbrake.event_sims.options import COMMAND_STEPS, STEP_S, EventLiveOptions, parse_origins
+from trailbrake.event_sims.relay_door import RelayDoor
 from trailbrake.event_sims.telemetry_clock import TelemetryClock
 from trailbrake.roles import LinkCounters
 from trailbrake.simulator_tools import Doors, Idle
@@ -123,11 +124,13 @@ class EventLink(ABC, Generic[T]):
 
     def __init__(self, options: EventLiveOptions, *, doors: Doors = None, idle: Idle | None = None) -> None:
         self._options, self._doors, self._idle = options, doors, idle
+        if options.connect:  # an agent drives
+            self.ACCEPTS = frozenset()
         self.counters = LinkCounters()
         self.unreadable = 0
         self._clock = TelemetryClock(self.counters, STALE_AFTER_S)
         self._image_decoder = ImageDecoder(*self.IMAGE_SIZE, self._count_unreadable)
-        self._door: AgentDoor | None = None
+        self._door: AgentDoor | RelayDoor | None = None
         self._calls = 0  # simulators so far
         self._now = self._opened_at = 0.0
         self._pedal = OnePedal(self.PEDAL_CAR)
@@ -187,8 +190,11 @@ class EventLink(ABC, Generic[T]):
     def open(self, now: float) -> None:
         """Listen, and wait for the simulator's first telemetry."""
         bind = ("127.0.0.1", 0) if self._doors is not None else parse_address(self._options.listen, where="--listen")
-        self._door = AgentDoor(
-            bind, greeting=self.GREETING, origins=parse_origins(self._options.origin), is_silent=self._is_silent
+        origins = parse_origins(self._options.origin)
+        self._door = (
+            RelayDoor(bind, parse_address(self._options.connect, where="--connect"), origins)
+            if self._options.connect
+            else AgentDoor(bind, greeting=self.GREETING, origins=origins, is_silent=self._is_silent)
         )
         self._now = self._opened_at = now
         self._clock.note_arrival(now)
@@ -214,6 +220,8 @@ class EventLink(ABC, Generic[T]):
 
     def has_new_sample(self) -> bool:
         """Return whether a telemetry newer than the last read() is there."""
+        if isinstance(self._door, RelayDoor):
+            return self._door.has_telemetry(self._now)
         self._poll_simulator()
         return self._is_fresh
 
@@ -291,25 +299,6 @@ class EventLink(ABC, Generic[T]):
             self._clock.complete_lap(time)
         self._newest_message, self._is_fresh = message, True
         return True
-
-    def observe_telemetry(self, data: Any, now: float) -> CarState | None:
-        """Return the state of a telemetry that another agent answers; None where it is no new sample.
-
-        For recorders, on a link that is not open.
-
-        Args:
-            data: of the telemetry event.
-            now: s, any steady clock.
-
-        Raises:
-            WireError: it cannot be read.
-        """
-        self._now = now
-        self._clock.note_arrival(now)
-        message = self._decode_telemetry(data)
-        if message is None or not self._accept_message(message):
-            return None
-        return self._complete_state(message, now, is_connected=True)
 
     def read(self, now: float) -> CarState:
         """Return the newest telemetry as a state."""

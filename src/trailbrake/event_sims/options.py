@@ -1,7 +1,6 @@
 """Rates and options that the event simulators share."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 from trailbrake.errors import UsageError
@@ -12,6 +11,7 @@ STEP_S = 0.02  # s, the simulators' physics step
 COMMAND_STEPS = 2
 PORT = 4567
 AGENT_ADDRESS = f"127.0.0.1:{PORT}"
+WATCHED_AGENT = f"127.0.0.1:{PORT + 1}"  # where an agent listens whose simulator is watched
 
 
 @dataclass(slots=True)
@@ -41,11 +41,13 @@ class EventLiveOptions:
         listen: where to wait for the simulator, HOST:PORT.
         wait: seconds to wait for it.
         origin: a web page that may be the simulator, as http://localhost:8000; programs need none.
+        connect: HOST:PORT of an agent that drives: all is passed on to it, and the car is only watched.
     """
 
     listen: str = AGENT_ADDRESS
     wait: float = 60.0
     origin: str = ""
+    connect: str = ""
 
 
 @dataclass(slots=True)
@@ -76,14 +78,12 @@ class EventRecordOptions:
     Attributes:
         listen: where the simulator calls, HOST:PORT.
         connect: the agent's HOST:PORT: start it on another port than usual.
-        raw: file for every message of both.
         verbose: print each event.
         origin: a web page that may be the simulator, as http://localhost:8000; programs need none.
     """
 
     listen: str = AGENT_ADDRESS
-    connect: str = f"127.0.0.1:{PORT + 1}"
-    raw: Path | None = None
+    connect: str = WATCHED_AGENT
     verbose: bool = False
     origin: str = ""
 

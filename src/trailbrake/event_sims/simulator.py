@@ -3,10 +3,10 @@
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from trailbrake.event_sims.options import (
+    WATCHED_AGENT,
     CallAdvice,
     EventDoctorOptions,
     EventLiveOptions,
@@ -16,11 +16,10 @@ from trailbrake.event_sims.options import (
     serve_pace,
 )
 from trailbrake.simulator import Deferred, Simulator, Tools, WorldKind
-from trailbrake.simulator_tools import DoctorTool, Idle, RecorderTool, VerifyTool
+from trailbrake.simulator_tools import DoctorTool, Idle, LinkRecorder, VerifyTool
 
 if TYPE_CHECKING:
     from trailbrake.event_sims.link import EventLink
-    from trailbrake.event_sims.recorder import EventRecordingSession, RelaySettings
     from trailbrake.findings import Finding
 
 Live = TypeVar("Live", bound=EventLiveOptions)
@@ -66,7 +65,7 @@ def event_simulator(
 
     tools: Tools = {
         "doctor": _make_doctor(Deferred(f"{folder}.link:Link"), live_options, advice),
-        "recorder": _make_recorder(Deferred(f"{folder}.link:Link"), live_options),
+        "recorder": LinkRecorder(EventRecordOptions),
     }
     if verify is not None:
         tools["verify"] = verify
@@ -89,6 +88,7 @@ def event_simulator(
         default_driver=world.default_driver,
         camera=world.camera,
         embedded_options=embedded_options,
+        watch_options=lambda live: replace(live, connect=live.connect or WATCHED_AGENT),
         program_options=program_options,
         tools=tools,
     )
@@ -107,21 +107,3 @@ def _make_doctor(
 
     text = (EventDoctorOptions.__doc__ or "").replace("no simulator", f"no {advice.simulator}", 1)
     return DoctorTool(type("DoctorOptions", (EventDoctorOptions,), {"__doc__": text, "__slots__": ()}), examine)
-
-
-def _make_recorder(
-    link: "Deferred[Callable[[Live], EventLink[Any]]]", live_options: type[Live]
-) -> "RecorderTool[EventRecordOptions, RelaySettings]":
-    def build_settings(options: EventRecordOptions, port: int | None, output: Path | None) -> "RelaySettings":
-        from trailbrake.event_sims.recorder import build_relay_settings
-
-        return build_relay_settings(options, port, output)
-
-    def open_session(
-        options: EventRecordOptions, settings: "RelaySettings", source: Path | None
-    ) -> "EventRecordingSession":
-        from trailbrake.event_sims.recorder import EventRecordingSession
-
-        return EventRecordingSession(link.load()(live_options()), options, settings, source)
-
-    return RecorderTool(EventRecordOptions, ".events.jsonl", build_settings, open_session)

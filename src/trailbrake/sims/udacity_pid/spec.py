@@ -23,6 +23,7 @@ class LiveOptions(EventLiveOptions):
         listen: where to wait for the simulator, HOST:PORT.
         wait: seconds to wait for it.
         origin: a web page that may be the simulator, as http://localhost:8000; programs need none.
+        connect: HOST:PORT of an agent that drives: all is passed on to it, and the car is only watched.
         half_width: m from the line to the road's edge, which the wire does not carry.
     """
 
