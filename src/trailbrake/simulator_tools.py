@@ -8,7 +8,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
@@ -153,50 +153,20 @@ class TableSettings(Protocol):
     def output_filename(self) -> Path | None: ...  # noqa: D102
 
 
-class RecordedStream(Protocol):
-    """What a recording session knows of its messages: the samples counted, and events with a `text` to take out."""
-
-    @property
-    def sequence(self) -> int: ...  # noqa: D102
-
-    @property
-    def events(self) -> "deque[Any]": ...  # noqa: D102
-
-
-class TextEvent(NamedTuple):
-    """An event that is its line for the user."""
-
-    text: str
-
-
-@dataclass
-class TextEventStream:
-    """A `RecordedStream` of events that are lines for the user.
-
-    Attributes:
-        sequence: number of samples so far.
-        events: things that happened; the reader removes them.
-    """
-
-    sequence: int = 0
-    events: deque[TextEvent] = field(default_factory=deque)
-
-
 class RecordingSession(Protocol):
     """A recording under way; a context manager. It writes the simulator's own files.
 
     Attributes:
         ended: whether there is nothing more to come.
         warnings: lines for the user; the reader removes them.
+        events: lines on what happened in the game; the reader removes them.
         signals: those that every state carries.
     """
 
     ended: bool
     warnings: deque[str]
+    events: deque[str]
     signals: "tuple[Signal, ...]"
-
-    @property
-    def stream(self) -> RecordedStream: ...  # noqa: D102
 
     def __enter__(self) -> "RecordingSession": ...
 
@@ -222,7 +192,7 @@ class RecorderTool(Generic[Recorder, Settings]):
 
     Attributes:
         options: class of the options.
-        suffix: of the files that keep every message as it came; "" where there are none.
+        suffix: of the files that keep every message as it came.
         build_settings: returns the table's settings from the options, the port (None: as the options say) and the
             table's file (None: none).
         open_session: starts a recording; the path is a recorded session to read instead of the wire.

@@ -38,7 +38,6 @@ from trailbrake.sims.forza.blocks import Dash, HorizonBlock, Sled
 from trailbrake.sims.forza.codec import Packet
 from trailbrake.sims.forza.raw import RawWriter
 from trailbrake.sims.registry import find
-from trailbrake.simulator_tools import TextEventStream
 from trailbrake.state import Controls, Image
 from trailbrake.tracks.track_library import load_track
 from trailbrake.train.dataset import select_rows
@@ -75,7 +74,7 @@ def record_samples(samples, tmp_path):
     """Through `record` of a wire that yields these (state, time of the last lap)."""
 
     class Session:
-        ended, warnings, signals, stream = False, (), (), TextEventStream()
+        ended, warnings, events, signals = False, (), (), ()
 
         def __enter__(self):
             return self
@@ -94,7 +93,7 @@ def record_samples(samples, tmp_path):
             return {}
 
     tool = SimpleNamespace(
-        options=lambda: SimpleNamespace(verbose=False), suffix="",
+        options=lambda: SimpleNamespace(verbose=False), suffix=".raw",
         build_settings=lambda *given: SimpleNamespace(output_filename=None), open_session=lambda *given: Session(),
     )  # fmt: skip
     wire = SimpleNamespace(name="wire", load_recorder=lambda: tool)

@@ -33,8 +33,6 @@ from trailbrake.simulator_tools import (
     RawRecordOptions,
     RecordingSession,
     RecordOptions,
-    TextEvent,
-    TextEventStream,
 )
 from trailbrake.state import CarState, Signal, applied_controls
 from trailbrake.state.signals import match_signals
@@ -69,9 +67,9 @@ class LinkRecordingSession:
         port: to listen on, None: as the options say.
 
     Attributes:
-        stream: number of samples, and events.
         ended: False: a wire has no end.
         warnings: lines for the user; the reader removes them.
+        events: lines on what happened in the game; the reader removes them.
         signals: those that every state carries.
 
     Raises:
@@ -87,8 +85,8 @@ class LinkRecordingSession:
         live = simulator.watch_options(simulator.live_options(**{k: v for k, v in given.items() if k in known}))
         if port is not None:
             live = replace(live, listen=f"{parse_address(live.listen, where='--listen')[0]}:{port}")
-        self.stream, self.ended = TextEventStream(), False
-        self.warnings: deque[str] = deque()
+        self.ended = False
+        self.warnings, self.events = deque[str](), deque[str]()
         self.signals = match_signals(simulator.list_signals(live), given.get("signals", ()), where="--signals")
         link = simulator.make_link(live)
         self._link, self._resyncs, self._newest = link, 0, CarState().sequence
@@ -120,13 +118,12 @@ class LinkRecordingSession:
         if state.sequence == self._newest:
             return
         self._newest = state.sequence
-        self.stream.sequence += 1
         if observer is not None:
-            self.stream.events.extend(map(TextEvent, observer.session_events))
+            self.events.extend(observer.session_events)
             observer.session_events.clear()
             last_lap_time = observer.last_lap_time
         elif link.counters.resyncs != self._resyncs:
-            self.stream.events.append(TextEvent("the simulator counts its messages anew"))
+            self.events.append("the simulator counts its messages anew")
         self._resyncs = link.counters.resyncs
         yield state, last_lap_time
 
@@ -234,7 +231,7 @@ def _choose_session(
         return partial(LinkRecordingSession, simulator, options, port), True
     settings = tool.build_settings(options, port, output)
     ours = is_wanted or settings.output_filename is None
-    if ours and tool.suffix and isinstance(options, RawRecordOptions) and options.raw is None and source is None:
+    if ours and isinstance(options, RawRecordOptions) and options.raw is None and source is None:
         options.raw = path.with_name(path.stem + tool.suffix)
     return partial(tool.open_session, options, settings, source), ours
 
@@ -268,12 +265,12 @@ def _report_events(
     """Say a session's warnings, and its events if `is_verbose`; store these at the time of the `last` sample."""
     while session.warnings:
         say(session.warnings.popleft())
-    while session.stream.events:
-        event = session.stream.events.popleft()
+    while session.events:
+        event = session.events.popleft()
         if is_verbose:
-            say(event.text)
+            say(event)
         if recorder is not None and not math.isnan(last.time):
-            recorder.store_event(last.time, event.text)
+            recorder.store_event(last.time, event)
 
 
 @contextmanager

@@ -54,6 +54,7 @@ class RecordingSession:
         stream: interprets the datagrams.
         ended: whether the whole file is read.
         warnings: lines for the user; the reader removes them.
+        events: changes of phase and jumps of the clock; the reader removes them.
         signals: those that every state carries.
     """
 
@@ -61,7 +62,7 @@ class RecordingSession:
         self._options, self._settings = options, settings
         self.stream = TelemetryStream(print_to_stderr)
         self.ended = False
-        self.warnings: deque[str] = deque()
+        self.warnings, self.events = deque[str](), deque[str]()
         self._udp: UdpSocket | None = None
         self._file: Iterator[tuple[bytes, int]] | None = None
         # A car is learned by these, from anybody's recording.
@@ -142,6 +143,8 @@ class RecordingSession:
             state = self.stream.current_state(at)
             clear_fields(state, self._unknown)
             yield state, math.nan if packet.dash is None else packet.dash.last_lap_time
+        while self.stream.events:
+            self.events.append(self.stream.events.popleft().text)
 
     def _receive_datagrams(self) -> Iterator[tuple[bytes, int, object]]:
         if self._file is not None:
