@@ -78,7 +78,9 @@ def test_a_drive_of_a_cell_agrees_to_the_millisecond(tmp_path):
     options = DriveFlags(track=track, car="kart", driver="line_follow", laps=1, report=False, out=tmp_path)
     driven = [lap["time_s"] for lap in drive(options.make_spec())["laps"]]
     assert [lap.time_s for lap in result.laps] == pytest.approx(driven, abs=1e-3)
-    recorded = read_recorded_drive(Recording.open(tmp_path / "cell.mcap"))
+    recording = Recording.open(tmp_path / "cell.mcap")
+    assert [lap.time_s for lap in recording.laps] == [lap.time_s for lap in result.laps]  # coach and compare read them
+    recorded = read_recorded_drive(recording)
     assert recorded.lacks == ()  # `drive --like` finds all that it needs
     again = drive(make_like(recorded, live=False), contents=recorded.contents)
     assert [lap["time_s"] for lap in again["laps"]] == driven

@@ -34,6 +34,7 @@ class RoadMonitor:
         began: s, the clock at which the drive begins; NaN: at the first state.
 
     Attributes:
+        on_lap: receives each finished lap.
         clock: s of simulator time, on over restarts.
         began: s, the clock at the first state.
         time, speed, fuel: s, m/s, and share of a full tank or l, of the last state; time 0 before the first.
@@ -69,7 +70,7 @@ class RoadMonitor:
         half_width: float = 0.0,
         began: float = math.nan,
     ) -> None:
-        self.road, self.line, self._on_lap, self._on_rewind = road, line, on_lap, on_rewind
+        self.road, self.line, self.on_lap, self._on_rewind = road, line, on_lap, on_rewind
         self._lap_clock = LapClock()
         self._plant, self._half_width = plant, half_width
         self._timer = None if road is None else LapTimer(road.length, road.closed)
@@ -211,7 +212,7 @@ class RoadMonitor:
             self._lap_began += lap.time_s
             self.finished_at = self._lap_began
             self.laps.append(lap)
-            self._on_lap(lap)
+            self.on_lap(lap)
 
     def _follow_wire_laps(self, state: CarState, found: LapRecord | Rewind | None) -> Sequence[LapRecord]:
         """Return the laps that ended at a state of the wire; `found`: by the wire's lap clock."""
@@ -334,5 +335,5 @@ class WireLapScorer(RoadMonitor):
 
     def _follow_wire_laps(self, state: CarState, found: LapRecord | Rewind | None) -> Sequence[LapRecord]:
         if isinstance(found, LapRecord):  # it is among `laps` already
-            self._on_lap(found)
+            self.on_lap(found)
         return ()

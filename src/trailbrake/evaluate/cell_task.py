@@ -95,9 +95,12 @@ def _drive_simulator(
         road = connection.plant.track.road
         monitor = RoadMonitor(road, plant=connection.plant)
         goal = make_cell_goal(cell.laps if road.closed else 1, cell.seconds)
+        taps: list[Tap] = [monitor]
         recorder = None if recording is None else _open_recorder(recording, resolved)
+        if recorder is not None:
+            taps.insert(0, recorder)  # first: a lap is written right after the tick that ended it
+            monitor.on_lap = recorder.store_lap
         watched.append((monitor, recorder))
-        taps: list[Tap] = [monitor] if recorder is None else [monitor, recorder]
 
         def record(text: str) -> None:
             if recorder is not None:

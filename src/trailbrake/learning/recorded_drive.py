@@ -128,6 +128,7 @@ def record_drive(
         if spec.is_real_time:
             write_in_thread(recorder)
         recorders.append(recorder)
+        end.monitor.on_lap = recorder.store_lap
         recorder.start(setup.describe())
         if road is not None:
             store_road(recorder, road)
