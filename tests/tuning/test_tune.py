@@ -54,7 +54,12 @@ def test_an_interrupted_search_writes_what_it_has_found(tmp_path):
     assert gains.read_gains(out)["cruise"]["speed"] == pytest.approx(result["gains"]["speed"], rel=1e-5)
 
 
-def test_what_cannot_be_tuned_is_said():
+def test_what_cannot_be_tuned_is_said(tmp_path):
+    mine = tmp_path / "mine.py"
+    mine.write_text("import dataclasses\n@dataclasses.dataclass\nclass G:\n    look: float = 0.6\n"
+                    "class Driver:\n    Gains = G\n    def act(self, state, dt): pass\n", "utf-8")  # fmt: skip
+    with pytest.raises(UsageError, match=r"Gains: look has no range, expected look: float = quantity\("):
+        tune_gains(find("forza"), TuneOptions(driver=str(mine)))
     with pytest.raises(UsageError, match="no gains to tune"):
         tune_gains(find("forza"), TuneOptions(driver="line_follow"))
     with pytest.raises(UsageError, match=r"no such gain, expected .*steer_p.*, got steer_q"):

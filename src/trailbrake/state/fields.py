@@ -47,8 +47,9 @@ def quantity(
 
 
 def declared_quantities(cls: type) -> dict[str, Quantity]:
-    """Return {field name: Quantity} of the declared float fields of dataclass `cls`, in order."""
-    return {f.name: f.metadata["quantity"] for f in dataclasses.fields(cls) if "quantity" in f.metadata}
+    """Return {field name: Quantity} of the declared float fields of dataclass `cls`, in order; {} of another class."""
+    fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
+    return {f.name: f.metadata["quantity"] for f in fields if "quantity" in f.metadata}
 
 
 @dataclass_transform(field_specifiers=(dataclasses.field,))

@@ -7,6 +7,7 @@ or, where the car may use all the road, beyond it.
 A trial of a search for gains as a task: what `GainSearch.trial_cost` returns, from bytes to bytes.
 """
 
+import math
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -31,7 +32,6 @@ from trailbrake.planning.course import Course
 from trailbrake.roles import Driver, Tunable
 from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator
-from trailbrake.state.fields import declared_quantities
 from trailbrake.tasks.sent_files import collect_files, place_files, rename_files, rename_files_in_pair
 from trailbrake.tasks.task_pool import Stopped, TaskPool, count_jobs, open_pool
 from trailbrake.tracks.track_library import load_track
@@ -176,22 +176,22 @@ class GainSearch:
 
     def gain_ranges(self) -> dict[str, tuple[float, float]]:
         """Return the range of each gain that is searched."""
-        declared = declared_quantities(self._gains_class)
+        declared = gains.declared_gains(self._gains_class)
         return {name: (q.lo, q.hi) for name, q in declared.items() if name in self.searched}
 
 
 def _searched_gains(cls: type, only: str) -> Sequence[str]:
     """Return the names of the gains to search: those of `only`, else all but the speed."""
-    known = list(declared_quantities(cls))
-    if not only:
-        searched = [name for name in known if name != "speed"]
-        if not searched:
-            raise UsageError("this driver has no gain but its speed", where="tune", hint="search it by --only speed")
-        return searched
-    wanted = [name.strip() for name in only.split(",")]
+    known = gains.declared_gains(cls)
+    wanted = [name.strip() for name in only.split(",")] if only else [name for name in known if name != "speed"]
+    if not wanted:
+        raise UsageError("this driver has no gain but its speed", where="tune", hint="search it by --only speed")
     for name in wanted:
         if name not in known:
             raise UsageError("no such gain", where="--only", got=name, expected=", ".join(known))
+        if not math.isfinite(known[name].hi - known[name].lo):
+            raise UsageError(f"{name} has no range", where="Gains",
+                             expected=f'{name}: float = quantity("1", "...", lo=0.1, hi=9.0, default=1.0)')  # fmt: skip
     return wanted
 
 

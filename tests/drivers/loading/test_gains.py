@@ -7,7 +7,7 @@ import pytest
 from trailbrake.drivers.lane_keep import LaneKeepGains
 from trailbrake.drivers.loading import gains
 from trailbrake.drivers.loading.driver_registry import load_driver
-from trailbrake.errors import DataError, UsageError
+from trailbrake.errors import DataError, DriverError, UsageError
 from trailbrake.state.fields import quantity
 
 PLAIN = "class Driver:\n    NEEDS = {'x'}\n    def reset(self, course): pass\n    def act(self, state, dt): pass\n"
@@ -122,6 +122,39 @@ def test_numbers_of_a_constructor_count_as_constants(tmp_path):
     assert load_driver(str(mine), None, ["share=0.5"]).share == 0.5
     with pytest.raises(UsageError, match="this driver has no constant name; there are: share"):
         load_driver(str(mine), None, ["name=3"])
+
+
+def test_numbers_have_the_types_of_the_constructor_s_defaults(tmp_path):
+    mine = tmp_path / "mine.py"
+    mine.write_text(PLAIN + "    def __init__(self, target, horizon=10, rate=1.0, on=True):\n"
+                    "        self.values = target, horizon, rate, on\n", encoding="utf-8")  # fmt: skip
+    values = load_driver(str(mine), None, ["target=3", "horizon=20", "rate=2", "on=0"]).values
+    assert repr(values) == "(3, 20, 2.0, False)"
+    for text, said in (
+        ("horizon=20.5", "horizon cannot be, expected a whole number, got 20.5"),
+        ("on=2", "on cannot be, expected 1 or 0"),
+        ("rate=nan", "expected KEY=NUMBER"),
+        ("rate=inf", "expected KEY=NUMBER"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            load_driver(str(mine), None, ["target=3", text])
+    with pytest.raises(DriverError, match=r"argument: 'target'.*--gain NAME=NUMBER"):
+        load_driver(str(mine))
+
+
+@dataclass(frozen=True)
+class Plain:
+    look: float = 0.6
+    count: int = 3
+    name: str = "x"
+
+
+def test_plain_numbers_of_gains_are_gains_without_a_range():
+    assert gains.build_gains(Plain, {"look": 1, "count": 4}, "--gain") == Plain(1.0, 4)
+    with pytest.raises(DataError, match="no gain name; there are: count, look"):
+        gains.build_gains(Plain, {"name": 1}, "--gain")
+    with pytest.raises(DataError, match="Gains is no dataclass"):
+        gains.build_gains(object, {"look": 1}, "--gain")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import importlib
 import inspect
 from collections.abc import Mapping, Sequence
+from inspect import Parameter
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,6 +19,7 @@ from trailbrake.state.tables import STATE_FIELDS
 from trailbrake.system.user_module import import_user_file, is_python_file, split_file_text
 
 COURSE_PARTS = frozenset({"track", "car"})  # what COURSE_NEEDS may name
+_NO_KEYWORDS = (Parameter.POSITIONAL_ONLY, Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 _FOLDER = Path(__file__).parents[1]
 
 
@@ -86,25 +88,31 @@ def load_driver(spec: str, config: Path | None = None, constants: Sequence[str] 
             arguments.append(gains.build_gains(cls.Gains, {**(table or {}), **values}, "--gain"))
         values = {}
     else:
-        _check_constants(cls, values)
+        values = _fit_constants(cls, values)
     try:
         driver = cls(*arguments, **values)
     except (Exception, SystemExit) as error:
-        raise DriverError(
-            f"the constructor raised {type(error).__name__}: {describe_value(error)}", where=raised_at(error) or where
-        ) from error
+        place = raised_at(error)
+        raised = f"the constructor raised {type(error).__name__}: {describe_value(error)}"
+        raise DriverError(raised, where=place or where,
+                          hint="" if place else "--gain NAME=NUMBER gives it a number") from error  # fmt: skip
     declared_needs(driver, where)
     return driver  # type: ignore[no-any-return]
 
 
-def _check_constants(cls: Any, values: Mapping[str, float]) -> None:
-    """Check that the constructor of a driver without gains takes these numbers."""
-    parameters = inspect.signature(cls).parameters
-    known = [name for name, parameter in parameters.items() if isinstance(parameter.default, float | int)]
+def _fit_constants(cls: Any, values: Mapping[str, float]) -> dict[str, float]:
+    """Return the numbers for the constructor of a driver without gains, in the types of its defaults."""
+    known = {
+        name: parameter.default
+        for name, parameter in inspect.signature(cls).parameters.items()
+        if isinstance(parameter.default, float | int)
+        or (parameter.default is parameter.empty and parameter.kind not in _NO_KEYWORDS)
+    }
     for name in values:
         if name not in known:
             raise UsageError(f"this driver has no constant {name}", where="--gain",
-                             hint=suggest_names(name, known) if known else "it has none")  # fmt: skip
+                             hint=suggest_names(name, list(known)) if known else "it has none")  # fmt: skip
+    return {name: gains.fit_constant(name, value, known[name], "--gain") for name, value in values.items()}
 
 
 def find_driver_class(spec: str) -> tuple[Any, str]:

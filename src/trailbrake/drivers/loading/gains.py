@@ -5,16 +5,18 @@
     steer_p = 3.0
 
 A driver has gains if its class has `Gains`, a frozen dataclass of `quantity` fields with defaults and ranges, and its
-constructor takes one: `Driver(gains)`. `drive --gain speed=15` sets single ones.
+constructor takes one: `Driver(gains)`. `drive --gain speed=15` sets single ones. A plain number with a default is a
+gain as well; it has no range, so that `tune` cannot search it.
 """
 
+import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from trailbrake.errors import DataError, UsageError, suggest_names
-from trailbrake.state.fields import declared_quantities
+from trailbrake.state.fields import Quantity
 from trailbrake.user_files import parse_toml, read_user_text
 
 TABLE = "gains"
@@ -35,15 +37,52 @@ def read_gains(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def parse_gains(texts: Sequence[str], where: str = "--gain") -> dict[str, float]:
-    """Return {name: value} of texts KEY=VALUE; UsageError where one is none. Names and ranges are not checked."""
-    values = {}
+    """Return {name: value} of texts KEY=VALUE, whole numbers as int. Names and ranges are not checked.
+
+    Raises:
+        UsageError: one is no such text, or its value is no finite number.
+    """
+    values: dict[str, float] = {}
+    value: float
     for text in texts:
         name, _, number = text.partition("=")
         try:
-            values[name.strip().replace("-", "_")] = float(number)
+            value = int(number) if number.strip().lstrip("+-").isdecimal() else float(number)
+            values[name.strip().replace("-", "_")] = value
         except ValueError:
-            raise UsageError("no constant", where=f"{where} {text}", expected="KEY=NUMBER, as speed=15") from None
+            value = math.nan
+        if not math.isfinite(value):
+            raise UsageError("no constant", where=f"{where} {text}", expected="KEY=NUMBER, as speed=15")
     return values
+
+
+def fit_constant(name: str, value: float, default: Any, where: str) -> Any:
+    """Return `value` in the type of `default`: bool, int or float; as it is where the default is no number.
+
+    Raises:
+        UsageError: the type cannot have the value; `where` names flag or file.
+    """
+    kind = type(default) if isinstance(default, int | float) else type(value)
+    if kind(value) != value:
+        raise UsageError(f"{name} cannot be", where=where, got=f"{value:g}",
+                         expected="1 or 0" if kind is bool else "a whole number")  # fmt: skip
+    return kind(value)
+
+
+def declared_gains(cls: Any) -> dict[str, Quantity]:
+    """Return {name: Quantity} of the gains in `cls`, a driver's `Gains`; without a range those that declare none.
+
+    Raises:
+        DataError: it is no dataclass.
+    """
+    if not dataclasses.is_dataclass(cls):
+        raise DataError("Gains is no dataclass", where=getattr(cls, "__module__", "driver"), got=repr(cls)[:80])
+    plain = Quantity("1", "a constant of the driver", -math.inf, math.inf, "")
+    return {
+        f.name: f.metadata.get("quantity", plain)
+        for f in dataclasses.fields(cls)
+        if "quantity" in f.metadata or isinstance(f.default, int | float)
+    }
 
 
 def build_gains(cls: Any, table: Mapping[str, Any], where: str) -> Any:
@@ -51,8 +90,9 @@ def build_gains(cls: Any, table: Mapping[str, Any], where: str) -> Any:
 
     Raises:
         DataError: an unknown gain, or a value that is no number within its range; `where` names file and table.
+        UsageError: a value that the type of a plain field cannot have.
     """
-    known = declared_quantities(cls)
+    known = declared_gains(cls)
     for name, value in table.items():
         if name not in known:
             raise DataError(f"no gain {name}", where=where, hint=suggest_names(name, list(known)))
@@ -62,12 +102,13 @@ def build_gains(cls: Any, table: Mapping[str, Any], where: str) -> Any:
             raise DataError(
                 f"{name} cannot be", where=where, expected=f"{q.lo:g} .. {q.hi:g} {q.unit}", got=repr(value)
             )
-    return cls(**{name: float(value) for name, value in table.items()})
+    defaults = {f.name: math.nan if "quantity" in f.metadata else f.default for f in dataclasses.fields(cls)}
+    return cls(**{name: fit_constant(name, value, defaults[name], where) for name, value in table.items()})
 
 
 def format_gains(driver: str, gains: Any, about: str) -> str:
     """Return the file's text for one driver: a comment line `about`, then every gain with its unit and meaning."""
     lines = [f"# {about}", f"[{TABLE}.{driver}]"]
-    for name, q in declared_quantities(type(gains)).items():
+    for name, q in declared_gains(type(gains)).items():
         lines.append(f"{name} = {getattr(gains, name):.6g}  # {q.unit}; {q.meaning}")
     return "\n".join(lines) + "\n"
