@@ -14,7 +14,7 @@ from trailbrake import drive as drive_laps
 from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.record.recording_reader import Recording
-from trailbrake.state import Controls, Pose, SimCommand, WheelTorque
+from trailbrake.state import Controls, Phase, Pose, SimCommand, WheelTorque
 from trailbrake.state.tables import state_row
 
 
@@ -73,8 +73,24 @@ def test_another_simulator_steps_too_and_says_what_it_has_not():
         assert sim.step(Controls(throttle=1.0)).time > 0.0
         with pytest.raises(UsageError, match="too many free values"):
             sim.step(Controls(), custom=[1.0])
-    with pytest.raises(UsageError, match="no option simulink"), connect("beamng", simulink=1):
-        pass
+    with pytest.raises(UsageError, match="no option simulink"):
+        connect("beamng", simulink=1)
+
+
+def test_a_car_is_kept_over_cells_of_a_notebook_and_a_pause_is_a_state():
+    sim = connect("assetto", track="plain", car="hatchback")
+    began = sim.step(Controls()).time
+    sim.send_command(SimCommand(pause=True))
+    states = [sim.step(Controls()) for _ in range(30)]  # the host looks for a client's new page now and then
+    assert states[-1].phase is Phase.PAUSED
+    assert states[-1].time == states[-2].time < began + 20.0 * sim.period
+    sim.send_command(SimCommand(pause=False))
+    assert [sim.step(Controls()).phase for _ in range(3)][-1] is Phase.DRIVING
+    assert sim.state.time > states[-1].time
+    sim.close()
+    sim.close()
+    with pytest.raises(UsageError, match="the car has been given back"):
+        sim.step(Controls())
 
 
 def test_a_path_may_be_a_text(tmp_path):

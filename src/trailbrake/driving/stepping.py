@@ -1,7 +1,8 @@
 """`connect`: a simulator as an object that is stepped, for controllers that keep the loop to themselves."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import weakref
+from collections.abc import Sequence
+from contextlib import ExitStack
 
 from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.driving.spec import Pace, make_spec
@@ -34,7 +35,10 @@ class Stepper:
     Attributes:
         state: the newest state.
         period: s of simulator time from state to state.
+        close: gives the car back, as the end of a `with` block and of the program do.
     """
+
+    close: "weakref.finalize[[], Stepper]"
 
     def __init__(self, car: SupervisedCar, live: bool) -> None:
         self._car, self._live = car, live
@@ -43,6 +47,12 @@ class Stepper:
         self.period: float = car.period
         self.state = car.wait_for_state()
         self._first_time = self.state.time
+
+    def __enter__(self) -> "Stepper":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
     def step(self, controls: Controls, custom: Sequence[float] | None = None) -> CarState:
         """Answer the newest state and return the next one.
@@ -54,9 +64,11 @@ class Stepper:
 
         Raises:
             SimulatorError: nothing came for a minute, or the host is gone.
-            UsageError: controls that are no numbers; too many free values, one that is no number, or a simulator that
-                has none.
+            UsageError: the car has been given back; controls that are no numbers; too many free values, one that is no
+                number, or a simulator that has none.
         """
+        if not self.close.alive:
+            raise UsageError("the car has been given back", where="step", hint="connect() again")
         began, car = steady_clock.now(), self._car
         if custom is not None:
             check_custom_values(custom, car.custom_room)
@@ -108,7 +120,6 @@ class Stepper:
         }
 
 
-@contextmanager
 def connect(
     sim: str = "beamng",
     *,
@@ -122,10 +133,10 @@ def connect(
     camera: str = "",
     brakes_at_end: bool = True,
     **options: object,
-) -> Iterator[Stepper]:
+) -> Stepper:
     """Open a simulator for a loop of one's own.
 
-    `with connect("beamng") as sim: state = sim.step(controls)`
+    `with connect("beamng") as sim: state = sim.step(controls)`; or `sim = connect("beamng")`, and `sim.close()` later.
 
     Args:
         sim: whose wire.
@@ -149,5 +160,8 @@ def connect(
     place = {} if live else {"track": track, "car": car, "seed": seed, "speed": speed}
     spec = make_spec(sim=sim, live=live, options=options, camera=camera, pace=pace, signals=signals, **place)
     setup = make_setup(simulator, spec)
-    with open_car(setup, brakes_at_end=brakes_at_end) as opened:
-        yield Stepper(opened, live or speed == "real")
+    with ExitStack() as opened:
+        kept = opened.enter_context(open_car(setup, brakes_at_end=brakes_at_end))
+        stepper = Stepper(kept, live or speed == "real")
+        stepper.close = weakref.finalize(stepper, opened.pop_all().close)
+        return stepper

@@ -8,6 +8,7 @@ import pytest
 from helpers.fakes import PERIOD, FakeCar, FakeDriver, FakeTap
 
 from trailbrake.driving.loop.drive_loop import (
+    ENDLESS_PAUSE,
     LOST_LIMIT,
     STOPPING_LIMIT,
     STOPPING_SILENCE_S,
@@ -100,20 +101,30 @@ def test_a_wire_that_stays_silent_ends_the_drive():
     assert car.written[-1].brake == STOP_BRAKE
 
 
+class PausedCar(FakeCar):
+    ACCEPTS = frozenset({"pause"})
+
+    def read(self, now):
+        state = super().read(now)
+        state.phase = Phase.PAUSED if state.age > 0.0 else Phase.DRIVING
+        return state
+
+
 def test_a_pause_may_last_as_long_as_the_player_likes():
     waits = round(2.0 * LOST_LIMIT / 0.05)
-    car, tap, said = FakeCar(["new"] + ["old"] * waits + ["new"]), FakeTap(), []
-
-    class Paused(type(car)):
-        def read(self, now):
-            state = super().read(now)
-            state.phase = Phase.PAUSED if state.age > 0.0 else Phase.DRIVING
-            return state
-
-    car.__class__ = Paused
+    car, tap, said = PausedCar(["new"] + ["old"] * waits + ["new"]), FakeTap(), []
     seat = CarLoop(car, FakeDriver(), Supervisor(), [tap], after(3, tap))
     assert run_loop(seat, car, say=said.append).reason == ""
     assert said == ["the simulator is paused", "the simulator is back"]
+
+
+def test_a_pause_in_lockstep_ends_the_drive_since_nobody_can_end_the_pause():
+    car = PausedCar(["new"] + ["old"] * 200 + ["new"])
+    car.now = car.arrived = 0.0
+    pacer = LockstepPacer(lambda now: car.wait_for_sample(None), 0.05)
+    seat = CarLoop(car, FakeDriver(), Supervisor(), [], lambda: None)
+    assert run_loop(seat, pacer).reason == ENDLESS_PAUSE
+    assert car.waits < 20
 
 
 def test_a_wire_that_is_known_to_be_dead_ends_it_within_half_a_second():

@@ -28,6 +28,7 @@ STOPPING_LIMIT = 20.0  # s of simulator time that a safe stop may take before th
 STOPPED_SPEED = 0.3  # m/s under which a car that has been stopped stands
 STOPPING_SILENCE_S = 2.0  # s that a safe stop waits for a wire that has gone silent under a moving car
 LOST_LIMIT = 60.0  # s of silence after which the simulator counts as gone
+ENDLESS_PAUSE = "a driver paused the embedded world, and none is called before its time goes on"
 REPORT_AGAIN_S = 2.0  # s without a rejected sample after which the next one is worth a line again
 SILENT_WAIT = 0.05  # s: how long one tick waits for a sample before it looks at its dead-man
 STANDSTILL_TIME_S = 0.5  # s of simulator time: a car that has just stopped rocks on its springs
@@ -389,6 +390,8 @@ def run_loop(
                 paused = silent and state.phase is Phase.PAUSED
                 lasted = lost.begin(now, silent=silent, paused=paused)
                 result.reason = pacer.end_reason()
+                if paused and isinstance(pacer, LockstepPacer) and "pause" in link.ACCEPTS:
+                    result.reason = ENDLESS_PAUSE
                 if lasted > LOST_LIMIT:
                     what = "went silent" if silent else "sent no plausible sample"
                     result.reason = result.reason or f"the simulator {what} for {LOST_LIMIT:g} s"

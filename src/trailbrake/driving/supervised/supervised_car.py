@@ -41,7 +41,7 @@ from trailbrake.driving.supervised.control_check import copy_as_floats, limit_ra
 from trailbrake.errors import SimulatorError, TrailbrakeError, WireError
 from trailbrake.json_types import JsonObject
 from trailbrake.roles import CustomChannels, LinkCounters, Plant
-from trailbrake.state import CarState, Controls, SimCommand
+from trailbrake.state import CarState, Controls, Phase, SimCommand
 from trailbrake.system.processes import leave_running, process_group_options
 from trailbrake.system.signals import CHILD_VARIABLE
 
@@ -112,7 +112,7 @@ class EmbeddedCar:
         self._link.send_command(command)
 
     def wait_for_state(self) -> CarState:
-        """Step the world to the next state and return it.
+        """Step the world to the next state and return it; in a pause, the same state with its phase.
 
         Raises:
             SimulatorError: the world makes no state.
@@ -120,9 +120,9 @@ class EmbeddedCar:
         link, pacer, last = self._link, self._pacer, self.state.sequence
         began = now = pacer.wait_for_sample(link)
         while now - began <= LOST_LIMIT:
-            if link.has_new_sample():
+            if link.has_new_sample() or "pause" in self.accepts:
                 state = link.read(now)
-                if state.sequence != last:
+                if state.sequence != last or state.phase is Phase.PAUSED:
                     self.state = state
                     return state
             now = pacer.wait_for_sample(link)
