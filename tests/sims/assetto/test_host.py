@@ -154,7 +154,7 @@ def test_counters(session):
     counts = session.host.read_counters()
     assert counts["messages_in"] == 10  # a message is a change
     assert counts["bytes_in"] == 720
-    assert counts["bytes_out"] == 11 * 672 + (counts["messages_out"] - 11) * 104
+    assert counts["bytes_out"] == acpmf.STATIC_SIZE + 11 * 672 + (counts["messages_out"] - 12) * 104
     assert (counts["rejected"], counts["torn"]) == (0, 0)
 
 

@@ -9,10 +9,12 @@ from helpers.assetto.foreign_pages import pages
 from helpers.assetto.small_world import Session
 
 from trailbrake import roles
+from trailbrake.cars.car_library import load_car
 from trailbrake.errors import SimulatorError
 from trailbrake.sims.assetto import codec, spec
 from trailbrake.sims.assetto.link import Link
 from trailbrake.state import Controls, DebugLine, Phase, Pose, SimCommand
+from trailbrake.units import RPM
 
 
 def test_handshake_and_drive(session):
@@ -30,6 +32,17 @@ def test_handshake_and_drive(session):
     assert link.has_new_sample()
     assert link.read(session.now).sequence == state.sequence + 1
     assert state.time == state.sequence / 333.0
+
+
+def test_the_limiter_is_that_of_the_player_s_car_alone(tmp_path):
+    session = Session(tmp_path, cars=2)  # as in a drive: without the pages that move
+    player, other = session.connect(0), session.connect(1)
+    limiter = load_car("gt3").engine.limiter_rpm * RPM
+    assert session.drive(player, Controls(), 3).max_engine_speed == pytest.approx(limiter)
+    assert math.isnan(session.drive(other, Controls(), 3).max_engine_speed)
+    assert {"max_engine_speed"} == spec.SUPPLIES - other.SUPPLIES
+    assert not (session.folder / "acpmf_physics").exists()
+    session.close()
 
 
 def test_left_is_left(session):

@@ -11,6 +11,7 @@ SIMULATOR = Simulator(
     title=spec.TITLE,
     supplies=spec.SUPPLIES,
     accepts=spec.ACCEPTS,
+    supplied=spec.list_supplied,
     signals=Deferred("trailbrake.sims.assetto.signals:list_signals"),
     live_options=spec.LiveOptions,
     serve_options=spec.ServeOptions,

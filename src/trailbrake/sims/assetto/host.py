@@ -63,7 +63,7 @@ class Host:
         self._traffic: Sequence[TrafficDriver] = ()
         self._pages = HostPages(doors)
         self._shared = SharedPages(self._pages, old_patch=options.old_patch)
-        self._classic = ClassicPages(self._pages) if options.classic else None
+        self._classic = ClassicPages(self._pages, is_static=not options.classic)
         self._root, self._refuse = options.ac_root, options.refuse
         self.traffic_driver = options.driver if options.cars > 1 and not options.park else ""
         self._is_active = options.refuse not in ("disabled", "track")  # whether Custom AI works in this session
@@ -144,9 +144,8 @@ class Host:
                         refusal=self._find_refusal(index), is_public=self._is_active,
                     )
                 )  # fmt: skip
-            if self._classic is not None:
-                length = self._plant.track.road.length if self._spline is None else self._spline.length
-                self._classic.open(self._plant, spline_length=length, is_online=self._refuse == "remote")
+            length = self._plant.track.road.length if self._spline is None else self._spline.length
+            self._classic.open(self._plant, spline_length=length, is_online=self._refuse == "remote")
             self._opened_at, self._frames = now, 0
             self._publish_frame()
         except BaseException:
@@ -174,13 +173,12 @@ class Host:
         self._plant.step([self._car_controls(slot) for slot in self._slots])
         player_data = None  # message of the player's page
         for slot in self._slots:
-            if slot.has_client or self._traffic or (slot.index == 0 and self._classic is not None):
+            if slot.has_client or self._traffic or (slot.index == 0 and not self._classic.is_static):
                 self._update_slot(slot)
                 if slot.has_client:
                     data = slot.publish_car()
                     player_data = data if slot.index == 0 else player_data
-        if self._classic is not None:
-            self._classic.publish_physics(self._slots[0], player_data, piloted=self._driven_by_traffic[0])
+        self._classic.publish_physics(self._slots[0], player_data, piloted=self._driven_by_traffic[0])
         frames = int((now - self._opened_at) * spec.FRAME_RATE_HZ + 1e-6)
         if frames != self._frames:
             self._frames = frames
@@ -215,8 +213,7 @@ class Host:
             slot.close()
         self._slots = []
         self._shared.close()
-        if self._classic is not None:
-            self._classic.close()
+        self._classic.close()
         if self._lock is not None:
             self._lock.close()
             self._lock = None
@@ -238,7 +235,7 @@ class Host:
                 slot.state = self._read_state(slot.index)
         if sim.disable_collisions != before.disable_collisions:
             self._plant.execute_command(0, SimCommand(collisions=not sim.disable_collisions))
-        if sim.pause and self._classic is not None:
+        if sim.pause:
             self._classic.publish_graphics(self._slots, paused=True, race=self._race)
 
     def _car_controls(self, slot: CarSlot) -> Controls:
@@ -298,5 +295,4 @@ class Host:
                 slot.state = self._read_state(slot.index)
             slot.publish_public()
         self._shared.read_debug_lines()
-        if self._classic is not None:
-            self._classic.publish_graphics(self._slots, paused=False, race=self._race)
+        self._classic.publish_graphics(self._slots, paused=False, race=self._race)

@@ -109,6 +109,7 @@ class Link:
         self, options: spec.LiveOptions | None = None, *, doors: Doors = None, idle: Idle | None = None
     ) -> None:
         options = options or spec.LiveOptions()
+        self.SUPPLIES = spec.list_supplied(options)
         self.counters = LinkCounters()
         self._options, self._idle = options, idle
         self._game_shifts = options.shifts == "game"

@@ -83,7 +83,7 @@ class ServeOptions:
         cars: cars on the track. Those without a client are driven by --driver, a single one waits.
         park: cars without a client hold the brake.
         driver: of cars without a client: a driver's name, FILE.py or FILE.py:Class.
-        classic: publish the three acpmf pages of car 0 too.
+        classic: publish car 0's physics and graphics pages too.
         ac_root: a folder in place of the game's, which gets the files of track and car.
         refuse: hand over no car, as the game with Custom AI off (disabled), without the track's permission (track), or
             online (remote).
@@ -131,6 +131,11 @@ class LiveOptions:
     def __post_init__(self) -> None:
         if not 0 <= self.mguh_mode <= 255:
             raise UsageError("no such mode", where="--mguh-mode", expected="0 to 255", got=str(self.mguh_mode))
+
+
+def list_supplied(options: LiveOptions) -> frozenset[str]:
+    """Return the names of STATE_FIELDS that a car supplies: the page of constants is of the player's alone."""
+    return SUPPLIES if options.car_index == 0 else SUPPLIES - {"max_engine_speed"}
 
 
 @dataclass(slots=True)

@@ -22,6 +22,7 @@ _FLAGS = {RaceFlag.NONE: 0, RaceFlag.BLUE: 1, RaceFlag.YELLOW: 2, RaceFlag.CHEQU
 _COMPOUND = "Standard"  # our cars have one
 _LEVELS = 10  # steps of a setting with a level
 _MAX_MS = 0x7FFFFFFF
+_MOVING = acpmf.PHYSICS_NAME, acpmf.GRAPHICS_NAME
 
 
 def build_static_page(plant: RoadPlant, spline_length: float, *, is_online: bool = False) -> acpmf.Static:
@@ -184,28 +185,32 @@ def _clamped_milliseconds(seconds: float) -> int:
 
 
 class ClassicPages:
-    """The three pages, made by `open`."""
+    """The page of constants, and unless `is_static` those of physics and graphics, made by `open`."""
 
-    def __init__(self, pages: HostPages) -> None:
-        self._pages = pages
+    def __init__(self, pages: HostPages, *, is_static: bool = False) -> None:
+        self._pages, self.is_static = pages, is_static
         self._open: dict[str, SharedPage] = {}
         self._steps = self._frames = 0
 
     def open(self, plant: RoadPlant, *, spline_length: float, is_online: bool = False) -> None:
         """Create the pages and write the one that does not change; with the arguments of `build_static_page`."""
-        for name in (acpmf.PHYSICS_NAME, acpmf.GRAPHICS_NAME, acpmf.STATIC_NAME):
+        for name in (acpmf.STATIC_NAME,) if self.is_static else (*_MOVING, acpmf.STATIC_NAME):
             self._open[name] = self._pages.create_kept_page(name)
         static = build_static_page(plant, spline_length, is_online=is_online)
         self._pages.write_message(self._open[acpmf.STATIC_NAME], acpmf.encode_static(static))
 
     def publish_physics(self, slot: CarSlot, car: CarData | None, *, piloted: bool) -> None:
         """Write the page of every step; with the arguments of `build_physics_page`. `car` None: not published."""
+        if self.is_static:
+            return
         self._steps = (self._steps + 1) & _MAX_MS
         message = build_physics_page(slot, car or slot.build_car_data(0), self._steps, piloted=piloted)
         self._pages.write_message(self._open[acpmf.PHYSICS_NAME], acpmf.encode_physics(message))
 
     def publish_graphics(self, slots: list[CarSlot], *, paused: bool, race: RaceControl | None = None) -> None:
         """Write the page of a frame; with the arguments of `build_graphics_page`."""
+        if self.is_static:
+            return
         self._frames = (self._frames + 1) & _MAX_MS
         message = build_graphics_page(slots, self._frames, paused=paused, race=race)
         self._pages.write_message(self._open[acpmf.GRAPHICS_NAME], acpmf.encode_graphics(message))
