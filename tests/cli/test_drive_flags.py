@@ -51,6 +51,10 @@ def override(options, *given, base=None):
 def test_what_is_named_counts_even_where_it_is_a_default():
     assert override(DriveFlags(laps=2), "laps").goal == Laps(2)
     assert override(DriveFlags()).goal == Laps(10)
+    limited = override(DriveFlags(seconds=5.0), "seconds")
+    assert limited.goal == Laps(10).or_when(Seconds(5.0))
+    assert override(DriveFlags(seconds=7.0), "seconds", base=limited).goal == Laps(10).or_when(Seconds(7.0))
+    assert override(DriveFlags(seconds=0.0), "seconds", base=limited).goal == Laps(10)
     both = override(DriveFlags(laps=0, seconds=5.0), "laps", "seconds").goal
     assert both == Laps(0).or_when(Seconds(5.0))
     mine = override(DriveFlags(driver="mine.py", gain=("speed=3",)), "driver", "gain")

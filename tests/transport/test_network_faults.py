@@ -57,6 +57,16 @@ def test_delay_and_jitter():
     assert 0.49 < min(late) <= sum(late) / len(late) < 0.53
 
 
+@pytest.mark.parametrize("periods", [3, 6])
+def test_a_constant_delay_of_whole_periods_brings_one_at_every_look(periods):
+    faults = FaultyQueue(FaultOptions(delay=periods * PERIOD))
+    came = []
+    for i in range(COUNT):
+        faults.push(b"", i * PERIOD)
+        came.append(len(faults.pop(i * PERIOD)))
+    assert came == [0] * periods + [1] * (COUNT - periods)
+
+
 def test_the_same_seed_gives_the_same_faults():
     bad = {"loss": 0.1, "duplicate": 0.1, "reorder": 0.1, "jitter": 0.01}
     assert through(7, **bad)[0] == through(7, **bad)[0]

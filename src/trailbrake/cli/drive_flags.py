@@ -9,7 +9,7 @@ from cyclopts import Group, Parameter
 from msgspec.structs import replace as replace_values
 
 from trailbrake.cli.flag_names import complete_name, spell_out
-from trailbrake.driving.goals import Laps
+from trailbrake.driving.goals import Laps, Seconds
 from trailbrake.driving.spec import DriveSpec, EmbeddedSite, KeepSpec, Pace, list_changes, make_spec
 from trailbrake.simulator import Speed
 
@@ -144,8 +144,12 @@ def override_spec(spec: DriveSpec, flags: DriveFlags, given: frozenset[str], liv
     if live is not None:
         site["options"] = wanted.site.options
     goal = wanted.goal if given & {"laps", "seconds"} else spec.goal
-    if "laps" in given and "seconds" not in given and isinstance(spec.goal, Laps):
-        goal = replace_values(spec.goal, count=flags.laps)
+    if isinstance(spec.goal, Laps) and not given >= {"laps", "seconds"}:  # the other stays as it was
+        count = flags.laps if "laps" in given else spec.goal.count
+        ends = spec.goal.ends
+        if "seconds" in given:
+            ends = (*(end for end in ends if not isinstance(end, Seconds)), *wanted.goal.ends)
+        goal = replace_values(spec.goal, count=count, ends=ends)
     if "grid" in given and "world" not in given and isinstance(spec.site, EmbeddedSite):
         others = [pair for pair in spec.site.conditions if not pair.startswith(("grid=", "race_laps="))]
         laps = [f"race_laps={goal.count}"] if isinstance(goal, Laps) and goal.count else []

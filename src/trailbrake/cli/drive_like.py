@@ -64,7 +64,7 @@ def drive_like(
         summary = drive(spec, contents=contents, listener=show, view=show if show.is_shown else None)
     before = [] if recording is None else [float(lap.time_s) for lap in recording.laps]
     changed = list_differences(write_spec(msgspec.structs.replace(recorded.spec, keep=spec.keep)), summary["spec"])
-    same = recording is not None and before == [lap["time_s"] for lap in summary["laps"]]
+    same = bool(before) and before == [lap["time_s"] for lap in summary["laps"]]
     summary["like"] = {"recording": None if recording is None else str(recording.path), "differences": changed,
                        "laps_before_s": before, "is_same": same}  # fmt: skip
     code = report_drive(summary, is_endless=isinstance(spec.goal, Laps) and not spec.goal.count, json=json)
@@ -81,6 +81,8 @@ def _print_differences(summary: dict[str, Any]) -> None:
         print(f"like      {like['recording']}: the same laps, to the bit")
         return
     times = [lap["time_s"] for lap in summary["laps"]]
+    if not times and not like["laps_before_s"]:
+        print("like      no finished laps to compare")
     for number, (before, now) in enumerate(zip(like["laps_before_s"], times, strict=False), 1):
         print(f"lap {number}     {format_lap_time(before)} -> {format_lap_time(now)}  {now - before:+.3f} s")
     if len(times) != len(like["laps_before_s"]):

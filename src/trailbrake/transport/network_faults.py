@@ -9,6 +9,7 @@ from trailbrake.errors import UsageError
 _REORDER_DELAY_S = (
     0.02  # s that a reordered datagram is held back, where the delays alone would not swap it with the next
 )
+_ROUNDING_S = 1e-9  # s: a delay of whole periods arrives with its tick, whatever the sum of floats
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +81,7 @@ class FaultyQueue:
     def pop(self, now: float) -> list[bytes]:
         """Return what has arrived by `now`, in order of arrival."""
         arrived = []
-        while self._queue and self._queue[0][0] <= now:
+        while self._queue and self._queue[0][0] <= now + _ROUNDING_S:
             arrived.append(heapq.heappop(self._queue)[2])
         return arrived
 
