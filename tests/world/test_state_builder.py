@@ -103,3 +103,30 @@ def test_fuel_is_a_share_of_the_tank():
     assert state.max_engine_speed == pytest.approx(car.engine.limiter_rpm * np.pi / 30.0)
     world.step([Controls(brake=1.0, brake_bias=0.8)])
     assert world.car_state(0).fuel == pytest.approx(state.fuel, abs=1e-6)
+
+
+def test_rates_and_accelerations_are_those_of_the_leaning_body():
+    """The motion of the body's axes, by the derivatives of the angles and of the velocity in the world."""
+    world = make_world("hatchback", period=0.002)
+    for _ in range(4000):
+        world.step([Controls(throttle=0.6)])
+    rows = []
+    for k in range(1500):
+        world.step([Controls(throttle=0.3, steer=0.1 * np.sin(0.004 * k))])
+        state = world.car_state(0)
+        rows.append([getattr(state, name) for name in (
+            "yaw", "pitch", "roll", "velocity_x", "velocity_y", "velocity_z", "roll_rate", "pitch_rate", "yaw_rate",
+            "acceleration_x", "acceleration_y", "acceleration_z")])  # fmt: skip
+    columns = np.array(rows).T
+    yaw, pitch, roll = np.unwrap(columns[0]), columns[1], columns[2]
+    (cy, sy), (cp, sp), (cr, sr) = ((np.cos(angle), np.sin(angle)) for angle in (yaw, pitch, roll))
+    body = np.array([[cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+                     [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr], [-sp, cp * sr, cp * cr]])  # fmt: skip
+    turn, dive, tilt = (np.gradient(angle, 0.002) for angle in (yaw, pitch, roll))
+    rates = [tilt - turn * sp, dive * cr + turn * sr * cp, turn * cr * cp - dive * sr]
+    velocity = np.einsum("ijk,jk->ik", body, columns[3:6])
+    accelerations = np.einsum("jik,jk->ik", body, np.gradient(velocity, 0.002, axis=1))
+    for stated, rate in zip(columns[6:9], rates, strict=True):
+        assert np.std(stated - rate) < 0.0005  # rad/s, of up to 0.03; the derivative over a step has its own error
+    for stated, exact, error in zip(columns[9:], accelerations, (0.05, 0.05, 0.005), strict=True):
+        assert np.abs(stated - exact)[5:-5].max() < error  # m/s^2, of up to 4.9
