@@ -12,7 +12,7 @@ from helpers.processes import children, command, command_line
 
 from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving.session.drive_setup import make_setup
-from trailbrake.driving.session.open_connection import open_connection
+from trailbrake.driving.session.open_connection import make_private_folder, open_connection
 from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.record.recording_reader import Recording
 from trailbrake.sims.assetto.spec import LiveOptions
@@ -24,6 +24,21 @@ DRIVE = ["drive", "--json", "--no-report", "--track=pinegrove", "--laps=0"]
 
 def never():
     return False
+
+
+@pytest.mark.skipif(not LINUX, reason="Windows removes a dead process's pages itself")
+def test_folders_of_killed_drives_are_removed_by_the_next(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRAILBRAKE_SHM", str(tmp_path))
+    for name in ("trailbrake-dead", "trailbrake-young", "trailbrake-bridge"):
+        (tmp_path / name).mkdir()
+        if name != "trailbrake-bridge":  # of another kind: without the lock
+            (tmp_path / name / "trailbrake.owner.lock").touch()
+    with make_private_folder() as held:
+        for name in ("trailbrake-dead", "trailbrake-bridge", held):
+            os.utime(tmp_path / name, (0.0, 0.0))
+        with make_private_folder() as other:
+            names = {path.name for path in tmp_path.iterdir()}
+            assert names == {"trailbrake-young", "trailbrake-bridge", Path(held).name, Path(other).name}
 
 
 @pytest.mark.parametrize("name", ["lockstep", "twice"])

@@ -20,7 +20,7 @@ from trailbrake.driving.session.camera_link import PictureSource, RenderedCamera
 from trailbrake.driving.session.connection import Connection
 from trailbrake.driving.session.drive_setup import DriveSetup
 from trailbrake.driving.session.embedded_worlds import build_host, build_world
-from trailbrake.errors import DataError, SimulatorError, UsageError
+from trailbrake.errors import DataError, SimulatorError, TrailbrakeError, UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.roles import Host, Link, PacedLink, Plant, SafeAfterDeath, SignalSource
 from trailbrake.system import steady_clock
@@ -29,7 +29,10 @@ from trailbrake.system.processes import process_group_options
 from trailbrake.system.realtime import high_resolution_timers, low_latency_interpreter
 from trailbrake.system.signals import CHILD_VARIABLE
 from trailbrake.transport.capture.live_camera import open_live_camera
+from trailbrake.transport.shm import LockState, SharedMemory
 
+_FOLDER, _OWNER = "trailbrake-", "trailbrake.owner"  # beginning of a folder's name, and the lock in it
+_FRESH_S = 60.0  # s in which a folder may be without its lock
 HOST_EXIT = 5.0  # s that a host process may take to end after its input has ended
 
 
@@ -149,19 +152,32 @@ def make_idle_wait(stopped: Callable[[], bool]) -> Callable[[], float]:
 def make_private_folder() -> Iterator[str]:
     """Make a folder in which both ends of a private wire find each other; UsageError where that is impossible."""
     # The shared-memory file system where there is one: page writes never touch a disk.
-    base = os.environ.get("TRAILBRAKE_SHM") or ("/dev/shm" if Path("/dev/shm").is_dir() else None)
+    base = os.environ.get("TRAILBRAKE_SHM") or ("/dev/shm" if Path("/dev/shm").is_dir() else tempfile.gettempdir())
     try:
-        folder = tempfile.mkdtemp(prefix="trailbrake-", dir=base)
+        folder = tempfile.mkdtemp(prefix=_FOLDER, dir=base)
     except OSError as error:
         raise UsageError(
             f"cannot make a folder for the pages: {error.strerror}",
-            where=str(base),
+            where=base,
             hint="make it, or set TRAILBRAKE_SHM",
         ) from error
+    lock = SharedMemory(folder).acquire_lock(_OWNER)
     try:
+        _remove_abandoned_folders(Path(base), Path(folder).stat().st_mtime - _FRESH_S)
         yield folder
     finally:
+        if lock is not None:
+            lock.close()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_abandoned_folders(base: Path, before: float) -> None:
+    """Remove the folders of killed drives: the lock is there, and nobody holds it; not what changed since `before`."""
+    for folder in base.glob(f"{_FOLDER}*"):
+        with suppress(OSError, TrailbrakeError):
+            is_old = folder.is_dir() and folder.stat().st_mtime < before
+            if is_old and SharedMemory(folder).read_lock_state(_OWNER) is LockState.ABANDONED:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
