@@ -46,6 +46,20 @@ def test_wrong_usage_is_one_line_that_says_what_to_try(cli, words, said, tmp_pat
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_day_of_a_file_may_have_another_name(cli, tmp_path, monkeypatch):
+    path, days = tmp_path / "day.toml", []
+
+    def run(plan, *rest):
+        days.append(plan.day)
+        raise UsageError("enough")
+
+    monkeypatch.setattr("trailbrake.race.race_day.run_day", run)
+    path.write_text(DAY.format("lane_sign"))
+    for words in (("--day", "two"), ()):
+        assert "enough" in cli("race", path, *words).error
+    assert days == ["two", "one"]
+
+
 def test_a_file_with_a_missing_key_is_one_line_and_one_object(cli, tmp_path):
     path = tmp_path / "day.toml"
     path.write_text(DAY.format("lane_sign").replace("track", "trakc"))

@@ -154,4 +154,5 @@ def _format_figures(summary: dict[str, Any]) -> str:
     judged += [f"contacts {contacts:.0f}"] if not math.isnan(contacts) else []
     parts += [", ".join(judged)] if judged else []
     parts += [f"furthest from the line {off_line:.2f} m"] if not math.isnan(off_line) else []
-    return "; ".join([*parts, f"{summary['realtime_factor']:.0f}x real time"])
+    pace = summary["realtime_factor"]
+    return "; ".join([*parts, f"{pace:.2g}x real time" if pace < 1.0 else f"{pace:.0f}x real time"])

@@ -126,7 +126,7 @@ def tracks(*names: str, json: JsonFlag = False) -> None:
 
 
 def _format_width(least: float, most: float) -> str:
-    return f"{least:.0f} m" if most - least < 1.0 else f"{least:.0f}-{most:.0f} m"
+    return f"{least:.1f} m" if most - least < 1.0 else f"{least:.1f}-{most:.1f} m"
 
 
 def _miniature_tracks() -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@
 `leaderboard`: a season's table, its days and races; on the terminal, as JSON, or as a page.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -56,13 +57,17 @@ def race(
         running: how to run it.
         json: print one JSON object on stdout.
     """
+    import msgspec
+
     from trailbrake.race.plan import plan_from_options, read_plan
     from trailbrake.race.race_day import run_day
 
-    if file is not None and options is not None and options != RaceDayOptions():
+    options = options or RaceDayOptions()
+    if file is not None and replace(options, day="") != RaceDayOptions():
         raise UsageError("a race file and flags that say what stands in it", where="race",
-                         hint="leave one of them out; --db, --out, --jobs, --again, --check go with both")  # fmt: skip
-    plan = read_plan(file) if file is not None else plan_from_options(options or RaceDayOptions())
+                         hint="leave one out; --day, --db, --out, --jobs, --again, --check go with both")  # fmt: skip
+    plan = read_plan(file) if file is not None else plan_from_options(options)
+    plan = msgspec.structs.replace(plan, day=options.day or plan.day)
     folder = file.parent if file is not None else Path()
     with TaskProgress("racing", wanted=not json) as show:
         running = running or DayRunOptions()
