@@ -118,7 +118,7 @@ def test_a_pause_may_last_as_long_as_the_player_likes():
     assert said == ["the simulator is paused", "the simulator is back"]
 
 
-def test_a_pause_in_lockstep_ends_the_drive_since_nobody_can_end_the_pause():
+def test_a_pause_in_lockstep_ends_the_drive_since_nothing_can_end_the_pause():
     car = PausedCar(["new"] + ["old"] * 200 + ["new"])
     car.now = car.arrived = 0.0
     pacer = LockstepPacer(lambda now: car.wait_for_sample(None), 0.05)

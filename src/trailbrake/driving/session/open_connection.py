@@ -172,7 +172,7 @@ def make_private_folder() -> Iterator[str]:
 
 
 def _remove_abandoned_folders(base: Path, before: float) -> None:
-    """Remove the folders of killed drives: the lock is there, and nobody holds it; not what changed since `before`."""
+    """Remove the folders of killed drives: their lock has no holder. What has changed since `before` stays."""
     for folder in base.glob(f"{_FOLDER}*"):
         with suppress(OSError, TrailbrakeError):
             is_old = folder.is_dir() and folder.stat().st_mtime < before
