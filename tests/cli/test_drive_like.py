@@ -40,6 +40,12 @@ def test_a_drive_is_driven_again_to_the_bit_and_with_another_driver(capsys, tmp_
     assert not other["like"]["is_same"]
 
 
+def test_drives_without_a_lap_are_not_the_same_laps(capsys, tmp_path):
+    _, first, _ = drive(capsys, tmp_path, "--track=kartwerk", "--car=kart", "--driver=line_follow", "--seconds=0.1")
+    _, again, _ = drive(capsys, tmp_path, "--like", first["recording"])
+    assert (again["like"]["laps_before_s"], again["like"]["is_same"]) == ([], False)
+
+
 def test_a_driver_that_has_changed_since_is_one_line(capsys, tmp_path):
     file = tmp_path / "mine.py"
     write_driver(file, "return Controls(steer=0.0, throttle=0.2)")
