@@ -142,7 +142,7 @@ class FmuDriver:
             if name not in known:
                 raise UsageError(f"the FMU has no real parameter {name}", where=str(self._path),
                                  hint=suggest_names(name, list(known)) if known else "it has none")  # fmt: skip
-        return {known[name]: value for name, value in named.items()}
+        return {known[name]: float(value) for name, value in named.items()}
 
     def _map_variables(self, variables: Any, causality: str, known: list[str]) -> dict[str, int]:
         """Return {name: value reference} of the real variables of one causality; all must be known names."""
