@@ -1,31 +1,17 @@
 """The environment on a graphics card does what it does on the processor; comparisons are a process of their own."""
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
+from helpers.simulated_card import run_card_process
 
 from trailbrake import kernels
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(kernels.BACKEND != "numba", reason="plain Python kernels")]
-TESTS = str(Path(__file__).resolve().parents[1])
 CASES = ("state", "parts", "scan", "varied", "rivals", "group", "line", "random")
 COMPILED = ("parts", "scan", "varied", "rivals")  # with each kernel
 DOUBLE, SINGLE = ([f"{precision}:{case}" for case in CASES] for precision in ("double", "single"))
 FAR = {"double": 1e-6, "single": 2e-3}
-
-
-def run(code, *arguments, simulated):
-    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1" if simulated else "0"}
-    environment["PYTHONPATH"] = os.pathsep.join([TESTS, os.environ.get("PYTHONPATH", "")])
-    environment["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"  # or JAX takes most of the card's memory
-    command = [sys.executable, "-W", "ignore", *code, *arguments]
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert ran.returncode == 0, ran.stderr
-    return ran.stdout
 
 
 def has_card():
@@ -33,7 +19,7 @@ def has_card():
 
 
 def judge(cases, simulated):
-    said = run(["-m", "helpers.card_race"], *cases, simulated=simulated)
+    said = run_card_process("-m", "helpers.card_race", *cases, simulated=simulated)
     lines = [json.loads(line) for line in said.splitlines()]
     assert [f"{line['precision']}:{line['case']}" for line in lines] == cases
     for line in lines:
@@ -84,12 +70,13 @@ def test_torch_reads_and_writes_the_arrays_of_a_real_card():
     if not has_card():
         pytest.skip("no graphics card here")
     pytest.importorskip("torch")
-    assert "torch" in run(["-c", SHARED], simulated=False)
+    assert "torch" in run_card_process("-c", SHARED, simulated=False)
 
 
 def test_every_kernel_compiles_for_a_card_without_one(tmp_path):
     pytest.importorskip("cuda.bindings.nvvm", reason="the extra gpu is not installed")
-    written = run(["-m", "helpers.card_compiler"], str(tmp_path), "single", *COMPILED, simulated=False)
+    words = ("-m", "helpers.card_compiler", str(tmp_path), "single", *COMPILED)
+    written = run_card_process(*words, simulated=False)
     names = {line.split()[1] for line in written.splitlines()}
     assert names >= {"act", "observe", "observe_placed", "restart_worlds", "scan_part", "drive", "add_noise"}
     assert all(".entry" in path.read_text() for path in tmp_path.glob("*.ptx"))
@@ -125,4 +112,4 @@ expect("at most", lambda: CudaRaceBatch(n=1_000_000, single_precision=False))
 
 
 def test_bad_input_is_refused_in_one_line():
-    run(["-c", REFUSED], simulated=True)
+    run_card_process("-c", REFUSED)

@@ -7,10 +7,10 @@ whether it simulates a card; one for all cases, because kernels are compiled ane
 import json
 import sys
 
-import numba
 import numpy as np
 import pytest
 
+from helpers.simulated_card import prepare_simulated_card
 from trailbrake.env.batch import RaceBatch
 from trailbrake.env.cuda import CudaRaceBatch
 from trailbrake.env.domain_randomisation import Start, StartSampler, Vary
@@ -20,7 +20,6 @@ from trailbrake.errors import UsageError
 from trailbrake.observe.derived_features import reset_features
 from trailbrake.observe.features import Feature
 from trailbrake.observe.rewards import End
-from trailbrake.world import cuda_kernels
 from trailbrake.world.random_numbers import philox
 from trailbrake.world.row_layout import AxleRow, ControlRow, ParamRow, StateRow, WorkRow
 
@@ -183,11 +182,7 @@ def compare(case, single, n):
 
 
 if __name__ == "__main__":
-    if numba.config.ENABLE_CUDASIM:
-        cuda_kernels.THREADS = 4  # the simulator makes a thread of the processor for each
-        from numba.cuda.simulator.kernelapi import FakeCUDALocal
-
-        FakeCUDALocal.array = lambda self, shape, dtype: np.full(shape, np.nan, dtype)
+    prepare_simulated_card()
     for precision, _, name in (word.partition(":") for word in sys.argv[1:]):
         n = 8 if CASES[name].cars > 1 and not CASES[name].rivals else 5  # 5 leave a block half empty
         print(json.dumps({"precision": precision, "case": name, **compare(name, precision == "single", n)}), flush=True)

@@ -1,11 +1,10 @@
 """The world on a graphics card does what the world does: by numba's simulator of one, a process of its own."""
 
-import os
-import subprocess
 import sys
 from types import SimpleNamespace
 
 import pytest
+from helpers.simulated_card import run_card_process
 
 from trailbrake import kernels
 from trailbrake.errors import UsageError
@@ -14,20 +13,16 @@ from trailbrake.kernels import cuda_compiler
 COMPARE = """
 import sys
 from types import SimpleNamespace
-import numba
 import numpy as np
+from helpers.simulated_card import prepare_simulated_card
 from trailbrake.cars.car_library import load_car
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track_library import load_track
-from trailbrake.world import cuda_kernels
 from trailbrake.world.batch import Batch
 from trailbrake.world.cuda import CudaBatch
 from trailbrake.world.row_layout import ControlRow, StateRow
 
-cuda_kernels.THREADS = 4  # the simulator makes a thread of the processor for each
-if numba.config.ENABLE_CUDASIM:  # rows that nothing loads are NaN
-    from numba.cuda.simulator.kernelapi import FakeCUDALocal
-    FakeCUDALocal.array = lambda self, shape, dtype: np.full(shape, np.nan, dtype)
+prepare_simulated_card()
 equal = sys.argv[1] == "equal"
 gt3 = load_car("gt3")
 track, models = load_track("hartmoor"), [gt3, gt3, load_car("sports_awd"), load_car("hatchback")]
@@ -78,16 +73,13 @@ for single in False, True:
 FAR = {"double": 1e-9, "single": 2e-3}
 
 
-def judge_differences(cars, simulated="1", far=FAR):
+def judge_differences(cars, simulated=True, far=FAR):
     """Run the comparison in both precisions and hold its differences against `far`."""
     if kernels.BACKEND != "numba":
         pytest.skip("plain Python kernels")
-    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": simulated}
-    command = [sys.executable, "-W", "ignore", "-c", COMPARE, cars]
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert ran.returncode == 0, ran.stderr
+    said = run_card_process("-c", COMPARE, cars, simulated=simulated)
     found = {"double": {}, "single": {}}
-    for precision, name, a, b in (line.split() for line in ran.stdout.splitlines()):
+    for precision, name, a, b in (line.split() for line in said.splitlines()):
         found[precision][name] = float(a), float(b)
     for precision, rows in found.items():
         assert rows["CONTACTS"][1] >= 1.0
@@ -107,7 +99,7 @@ def test_card_and_processor_agree_to_rounding():
 def test_so_does_a_real_card(cars):
     if not pytest.importorskip("numba.cuda").is_available():
         pytest.skip("no graphics card here")
-    judge_differences(cars, "0", FAR | {"double": 1e-6})
+    judge_differences(cars, False, FAR | {"double": 1e-6})
 
 
 def test_without_a_card_one_line_says_so(monkeypatch):
