@@ -76,7 +76,7 @@ def test_threads_end_with_their_team():
     own = set(threading.enumerate()) - before
     assert len(own) == 2
     del team
-    gc.collect()
+    gc.collect(1)
     for thread in own:
         thread.join(30.0)
         assert not thread.is_alive()

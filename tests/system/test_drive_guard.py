@@ -181,5 +181,5 @@ def test_a_guard_that_has_to_brake_is_left_without_a_warning():
     pid = guard.pid
     guard.close(is_safe=False)
     del guard
-    gc.collect()  # a handle that is dropped would be a ResourceWarning, which is an error here
+    gc.collect(1)  # a handle that is dropped would be a ResourceWarning, which is an error here
     wait_for(lambda: pid not in [each.pid for each in processes._left_running if each.poll() is None])

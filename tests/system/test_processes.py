@@ -60,7 +60,7 @@ def test_a_process_that_is_left_is_kept_until_it_ends_and_then_reaped():
     pid, stdin = process.pid, process.stdin
     leave_running(process)
     del process
-    gc.collect()  # a handle that is dropped would be a ResourceWarning, which is an error here
+    gc.collect(1)  # a handle that is dropped would be a ResourceWarning, which is an error here
     assert is_alive(pid)
     stdin.close()
     wait_for(lambda: not is_alive(pid))

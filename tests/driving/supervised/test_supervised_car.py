@@ -266,7 +266,7 @@ def test_a_keeper_that_still_stops_the_car_is_left_without_a_warning(monkeypatch
     ):
         pass
     keeper.close()
-    gc.collect()  # a handle that is dropped would be a ResourceWarning, which is an error here
+    gc.collect(1)  # a handle that is dropped would be a ResourceWarning, which is an error here
     stdin.close()
     wait_for(lambda: all(each.poll() is not None for each in processes._left_running))
 
