@@ -1,7 +1,7 @@
 """`trailbrake` as a process of its own, and what it says while it runs.
 
-On Linux programs are forked from a process that has imported the package already: a start costs a third. The start
-itself is tested by processes that start from nothing (`tests/cli/test_main.py`, `tests/test_package.py`).
+On Linux programs are forked from a process that has driven already: a start costs a sixth. The start itself is tested
+by processes that start from nothing (`tests/cli/test_main.py`, `tests/test_package.py`).
 """
 
 import atexit
@@ -13,12 +13,15 @@ import subprocess
 import sys
 import threading
 from contextlib import contextmanager
+from multiprocessing import forkserver
+from pathlib import Path
+
+import pytest
 
 STREAMS = {"stdout": 1, "stderr": 2}
 IMPORTED = [
-    "trailbrake.cli.main", "trailbrake.driving.run", "trailbrake.driving.serve", "trailbrake.driving.supervised.keeper",
-    "trailbrake.drivers.line_track", "trailbrake.sims.assetto.host", "trailbrake.sims.beamng.host",
-    "trailbrake.sims.forza.host", "trailbrake.sims.trend.host", "trailbrake.world.plant",
+    "trailbrake.driving.serve", "trailbrake.driving.supervised.keeper_process", "trailbrake.sims.beamng.host",
+    "trailbrake.sims.forza.host", "trailbrake.sims.trend.host", "helpers.processes", "helpers.warm_program",
 ]  # fmt: skip
 if sys.platform == "linux":  # elsewhere a system's libraries may not stand a fork
     forking = multiprocessing.get_context("forkserver")
@@ -38,6 +41,9 @@ class ForkedProcess:
     """`python -m trailbrake` in a copy of a process that has imported it, with what tests use of `subprocess.Popen`."""
 
     def __init__(self, words, environment):
+        with pytest.MonkeyPatch.context() as patch:  # where that process finds `helpers`
+            patch.setenv("PYTHONPATH", str(Path(__file__).parents[1]), prepend=os.pathsep)
+            forkserver.ensure_running()
         pipes = {name: forking.Pipe(duplex=False) for name in STREAMS}
         writers = {STREAMS[name]: writer for name, (_, writer) in pipes.items()}
         self._process = forking.Process(target=_run_trailbrake, args=(words, environment, os.getcwd(), writers))

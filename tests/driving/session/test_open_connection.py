@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from helpers.processes import children, command, command_line
+from helpers.waiting import wait_for
 
 from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving.session.drive_setup import make_setup
@@ -196,10 +197,7 @@ def test_a_live_drive_of_a_served_world_and_a_second_one_is_refused(tmp_path):
 @pytest.mark.slow
 def test_waiting_for_a_simulator_ends_at_ctrl_c(tmp_path):
     with command("drive", "--live", "--track=kartwerk", "--car=gt3", f"--out={tmp_path / 'a'}", shm=tmp_path) as drive:
-        seen = None
-        while not seen:  # it waits once its controls page is there
-            assert drive.process.poll() is None
-            seen = [p for p in tmp_path.iterdir() if "CarControls" in p.name]
+        wait_for(lambda: any("CarControls" in path.name for path in tmp_path.iterdir()))  # it waits from then on
         drive.process.send_signal(signal.SIGINT)
         assert drive.end(20.0) == 130
         assert drive.said[-1] == "trailbrake: interrupted"
