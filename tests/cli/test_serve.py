@@ -1,8 +1,7 @@
 """The verb around a served world; the serving is tested in run/."""
 
-import socket
-
 import pytest
+from helpers.ports import free_port
 
 from trailbrake.driving import serve as serving
 
@@ -42,17 +41,10 @@ def test_a_real_one_for_a_moment(cli, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_race_that_nobody_drives_is_a_failure(cli, free_port):
-    said = cli("serve", "trend", "--laps=2", "--seconds=0.1", f"--connect=127.0.0.1:{free_port}")
+def test_a_race_that_nobody_drives_is_a_failure(cli):
+    said = cli("serve", "trend", "--laps=2", "--seconds=0.1", f"--connect=127.0.0.1:{free_port()}")
     assert said.code == 1
     assert said.err[-1] == "trailbrake: 0 of 2 laps driven in 0.1 s"
-
-
-@pytest.fixture
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def test_a_page_beside_the_host(cli, asked):

@@ -30,9 +30,7 @@ from trailbrake.transport.udp import UdpSocket
 @contextmanager
 def sending(make_packet):
     """Send packets, make_packet(0) first, to a free port until left; that port."""
-    sender, probe = UdpSocket(), UdpSocket()
-    port = probe.port
-    probe.close()
+    sender, port = UdpSocket(), free_udp_port()
     stop = threading.Event()
 
     def send():

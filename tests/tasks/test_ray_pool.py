@@ -7,6 +7,7 @@ import types
 
 import msgspec
 import pytest
+from helpers.ports import free_port
 from helpers.task_module import write_task_module
 
 from trailbrake.errors import SimulatorError, UsageError
@@ -146,11 +147,8 @@ def test_what_is_no_address_is_named(address):
 
 
 def test_an_address_where_no_cluster_is_is_one_line():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     with pytest.raises(SimulatorError, match=r"no cluster answers.*port 10001; start one with: ray start --head"):
-        check_address(f"ray://127.0.0.1:{port}")
+        check_address(f"ray://127.0.0.1:{free_port()}")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import threading
 
 import pytest
 from helpers.beamng.state_bytes import encode_state
+from helpers.ports import free_udp_port
 
 from trailbrake.errors import UsageError
 from trailbrake.sims.beamng import doctor
@@ -14,14 +15,6 @@ from trailbrake.transport.udp import UdpSocket
 @pytest.fixture(autouse=True)
 def _hasty(monkeypatch):
     monkeypatch.setattr(doctor, "LISTEN_S", 0.1)
-
-
-def ports():
-    """Return two free ports."""
-    pair = UdpSocket(), UdpSocket()
-    for udp in pair:
-        udp.close()
-    return [udp.port for udp in pair]
 
 
 def options(listen, peer, **more):
@@ -57,13 +50,13 @@ class Simulator(threading.Thread):
 
 
 def test_no_simulator():
-    found = findings(options(*ports()))
+    found = findings(options(free_udp_port(), free_udp_port()))
     assert {name: finding.verdict for name, finding in found.items()} == {"door": "ok", "packets": "problem"}
     assert "not loaded" in found["packets"].found
 
 
 def test_a_controller_that_sends_elsewhere():
-    listen, _ = ports()
+    listen = free_udp_port()
     game = UdpSocket()
     try:
         assert "a program listens" in findings(options(listen, game.port))["packets"].found
@@ -83,7 +76,7 @@ def test_a_second_client_has_the_port():
 
 
 def test_a_simulator_that_answers_is_measured_and_left_alone():
-    listen, _ = ports()
+    listen = free_udp_port()
     simulator = Simulator(listen)
     simulator.start()
     try:

@@ -6,6 +6,7 @@ from struct import pack, unpack
 import numpy as np
 import pytest
 from helpers.beamng.contracts import make_torques_contract
+from helpers.ports import free_udp_port
 
 from trailbrake.driving.session_recording import LinkRecordingSession
 from trailbrake.errors import SimulatorError, UsageError
@@ -487,15 +488,8 @@ def test_a_contract_has_no_answer_that_changes_nothing(tmp_path):
         PassiveLink(find("beamng").watch_options(LiveOptions(contract=contract)), doors=tmp_path)
 
 
-def free_port():
-    probe = UdpSocket()
-    port = probe.port
-    probe.close()
-    return port
-
-
 def test_messages_become_samples_with_signals_and_are_answered():
-    simulator, port = UdpSocket(), free_port()
+    simulator, port = UdpSocket(), free_udp_port()
     options = spec.RecordOptions(peer=f"127.0.0.1:{simulator.port}", signals=("beamng.throttle_input",))
     with LinkRecordingSession(find("beamng"), options, port) as recording:
         assert list(recording.record_available(0.0)) == []

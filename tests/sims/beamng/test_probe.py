@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 from helpers.beamng.coupled_session import FakePlant
+from helpers.ports import free_udp_port
 
 from trailbrake.errors import UsageError
 from trailbrake.histogram import DurationHistogram
@@ -13,7 +14,6 @@ from trailbrake.sims.beamng import probe
 from trailbrake.sims.beamng.host import Host
 from trailbrake.sims.beamng.probe import ProbeOptions
 from trailbrake.sims.beamng.spec import ServeOptions
-from trailbrake.transport.udp import UdpSocket
 
 
 def durations(seconds):
@@ -56,11 +56,7 @@ def test_options_out_of_range():
 @contextmanager
 def served(simulink_time, ping_time=0.005, *, pace_s=0.0):
     """Serve a world; yields the options of a probe. `pace_s`: wall time of a physics step that the host keeps to."""
-    ports = []
-    for _ in range(2):
-        free = UdpSocket()
-        ports.append(free.port)
-        free.close()
+    ports = free_udp_port(), free_udp_port()
     timing = {"simulink_time": simulink_time, "ping_time": ping_time}
     host = Host(FakePlant(), ServeOptions(send=f"127.0.0.1:{ports[0]}", receive_port=ports[1], block_timeout=2.0,
                                           **timing))  # fmt: skip

@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+from helpers.ports import free_udp_port
 
 from trailbrake.errors import UsageError
 from trailbrake.sims.forza import codec
@@ -21,9 +22,7 @@ def datagram(i, race_on=1):
 
 @pytest.fixture
 def port():
-    probe = UdpSocket()
-    probe.close()
-    return probe.port
+    return free_udp_port()
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from helpers.ports import free_udp_port
 
 from trailbrake.cli.main import run_command_line
 from trailbrake.sims.forza import doctor
@@ -17,9 +18,7 @@ def golden(case):
 
 @pytest.fixture
 def free_port():
-    probe = UdpSocket()
-    probe.close()
-    return probe.port
+    return free_udp_port()
 
 
 @pytest.fixture(autouse=True)
