@@ -79,7 +79,7 @@ def main() -> None:
     warnings.simplefilter("error")
     if not (SHARED / "reference").is_dir():
         sys.exit(f"no reference lap at {SHARED}: set TRAILBRAKE_SHARED to the folder that has data/reference")
-    cases = [*(make() for make in closed_forms()), reference_lap(SHARED.parent), independent_model()]
+    cases = [*(make() for make in closed_forms()), reference_lap(SHARED.parent), independent_model(has_remarks=True)]
     summary = ["| case | figures | largest difference over its bar |", "|---|---|---|"]
     for case in cases:
         worst = max((check.difference / check.bar for check in case.checks if check.bar), default=0.0)

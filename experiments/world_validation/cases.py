@@ -22,6 +22,6 @@ def reference_lap(shared: Path) -> Case:
     return lap.lap(shared)
 
 
-def independent_model() -> Case:
+def independent_model(has_remarks: bool) -> Case:
     """Return the comparison with commonroad-vehicle-models, of the extra "test"."""
-    return comparison.independent()
+    return comparison.independent(has_remarks)

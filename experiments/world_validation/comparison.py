@@ -56,8 +56,8 @@ def _plot(name: str, mine: Trace, bodies: Trace, track: Trace | None) -> tuple[P
 
 
 @cache
-def independent() -> Case:
-    """Yaw rate and slip angle over 5 s."""
+def independent(has_remarks: bool) -> Case:
+    """Yaw rate and slip angle over 5 s; the remarks take as many drives again."""
     theirs = parameters()
     checks: list[Check] = []
     plots: list[Plot] = []
@@ -70,14 +70,6 @@ def independent() -> Case:
     mine, bodies = ours(theirs, SPIN), multi_body(theirs, SPIN)
     checks += _checks(SPIN, "multi-body", mine, bodies, 0.15)
     plots += _plot("spin", mine, bodies, None)
-    rates = [100.0 * x for x in apart(mine, multi_body_by_similarity(theirs, SPIN))]
-    at_edge = multi_body(theirs, EDGE[0])
-    edge = [[100.0 * x for x in apart(ours(theirs, m), at_edge)] for m in EDGE]
-    stepped = ours(theirs, GENTLE[0]), multi_body(theirs, GENTLE[0])
-    jump = 100.0 * float(np.abs(stepped[0].slip - stepped[1].slip).max() / np.abs(stepped[1].slip).max())
-    published = parameters(as_published=True)
-    gentle = GENTLE[0]
-    before = [100.0 * x for x in apart(ours(published, gentle), multi_body(published, gentle))]
     return Case(
         "An independent model: CommonRoad's BMW 320i",
         "Vehicle 2 of the package `commonroad-vehicle-models`, with its own parameters, in its multi-body model of 29"
@@ -90,22 +82,37 @@ def independent() -> Case:
         tuple(checks),
         "the other model's largest value",
         tuple(plots),
-        (
-            "Unsprung masses: their multi-body model turns the whole mass about the sprung mass's centre. In both"
-            " cars the unsprung masses are split so that the two centres are one (70.4 and 57.2 kg instead of 63.8"
-            " each). Their tyre's offsets by conicity and ply steer and its camber terms are 0 in both, as ours has"
-            f" no conicity. With both as published the gentle step steer differs by {before[0]:.1f} % in yaw rate and"
-            f" {before[1]:.1f} % in slip angle: their ply steer alone is 2.7 mrad, and the slip angle there 3 mrad.",
-            "Roll: their sprung mass moves to the side on springy joints as it rolls, which shows in the multi-body's"
-            f" slip angle at the start of a step (within the gentle one by as much as {jump:.0f} % of the largest, for"
-            " a tenth of a second); in the world roll moves no mass to the side, as in their single-track.",
-            "Braking in a bend: their friction of combined slip is PAC2002's weighting functions, ours one curve over"
-            " the length of the normalised slip. With ours in their model the difference in the last case is"
-            f" {rates[0]:.1f} % in yaw rate and {rates[1]:.1f} % in slip angle: it is not the tyre that makes it."
-            " Their single-track has no lateral load transfer and no pitch, loads move the moment the brakes act, and"
-            " it spins in that case; it is left out there.",
-            "At the edge of the spin a hair decides: with 20 mrad of steer their multi-body slides and ours just does"
-            f" not ({edge[0][0]:.0f} % and {edge[0][1]:.0f} % apart); with 2 % more steer for ours both slide"
-            f" ({edge[1][0]:.1f} % and {edge[1][1]:.1f} %).",
-        ),
+        _describe_differences() if has_remarks else (),
+    )
+
+
+def _describe_differences() -> tuple[str, ...]:
+    """Return what modelling makes different, with figures of drives of its own."""
+    theirs = parameters()
+    mine = ours(theirs, SPIN)
+    rates = [100.0 * x for x in apart(mine, multi_body_by_similarity(theirs, SPIN))]
+    at_edge = multi_body(theirs, EDGE[0])
+    edge = [[100.0 * x for x in apart(ours(theirs, m), at_edge)] for m in EDGE]
+    stepped = ours(theirs, GENTLE[0]), multi_body(theirs, GENTLE[0])
+    jump = 100.0 * float(np.abs(stepped[0].slip - stepped[1].slip).max() / np.abs(stepped[1].slip).max())
+    published = parameters(as_published=True)
+    gentle = GENTLE[0]
+    before = [100.0 * x for x in apart(ours(published, gentle), multi_body(published, gentle))]
+    return (
+        "Unsprung masses: their multi-body model turns the whole mass about the sprung mass's centre. In both"
+        " cars the unsprung masses are split so that the two centres are one (70.4 and 57.2 kg instead of 63.8"
+        " each). Their tyre's offsets by conicity and ply steer and its camber terms are 0 in both, as ours has"
+        f" no conicity. With both as published the gentle step steer differs by {before[0]:.1f} % in yaw rate and"
+        f" {before[1]:.1f} % in slip angle: their ply steer alone is 2.7 mrad, and the slip angle there 3 mrad.",
+        "Roll: their sprung mass moves to the side on springy joints as it rolls, which shows in the multi-body's"
+        f" slip angle at the start of a step (within the gentle one by as much as {jump:.0f} % of the largest, for"
+        " a tenth of a second); in the world roll moves no mass to the side, as in their single-track.",
+        "Braking in a bend: their friction of combined slip is PAC2002's weighting functions, ours one curve over"
+        " the length of the normalised slip. With ours in their model the difference in the last case is"
+        f" {rates[0]:.1f} % in yaw rate and {rates[1]:.1f} % in slip angle: it is not the tyre that makes it."
+        " Their single-track has no lateral load transfer and no pitch, loads move the moment the brakes act, and"
+        " it spins in that case; it is left out there.",
+        "At the edge of the spin a hair decides: with 20 mrad of steer their multi-body slides and ours just does"
+        f" not ({edge[0][0]:.0f} % and {edge[0][1]:.0f} % apart); with 2 % more steer for ours both slide"
+        f" ({edge[1][0]:.1f} % and {edge[1][1]:.1f} %).",
     )
