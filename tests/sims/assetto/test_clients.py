@@ -5,9 +5,7 @@ Each is written from sections 1, 3 and 4 with plain files and struct, without ou
 
 import math
 import mmap
-import os
 import struct
-import subprocess
 import sys
 import time
 from contextlib import contextmanager
@@ -256,11 +254,9 @@ def test_a_session_of_the_patch_from_the_structures_alone(tmp_path, version):
             body = b"".join(struct.pack("<6fI", *place, k, 1.0, 2.0, 0xFF00FF00) for k, place in enumerate(places))
             lines.write_bytes((struct.pack("<i", 2) + body).ljust(16384, b"\0"))
             client.drive(0.3, brake=1.0)
-            shown = subprocess.run(
-                [sys.executable, "-m", "trailbrake", "sniff", "assetto"], text=True, capture_output=True,
-                env={**os.environ, "TRAILBRAKE_SHM": str(tmp_path)}, timeout=60,
-            ).stdout  # fmt: skip
-            assert "DebugLines" in shown, shown[-500:]
-            assert "0xFF00FF00" in shown
+            with command("sniff", "assetto", shm=tmp_path) as sniff:
+                sniff.end()
+            assert "DebugLines" in sniff.out, sniff.out[-500:]
+            assert "0xFF00FF00" in sniff.out
             lines.unlink()
         sim.remove()
