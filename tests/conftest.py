@@ -37,13 +37,19 @@ settings.load_profile("seeded")
 
 
 COMPILE = """
-import tempfile
+import os, sys, tempfile
 from trailbrake.cli.main import run_command_line
 
 with tempfile.TemporaryDirectory() as folder:
-    for sim in ("assetto", "trend"):
-        run_command_line(["drive", "--sim", sim, "--seconds=0.3", "--no-report", "--out", folder])
+    os.environ["TRAILBRAKE_SHM"] = os.environ["TRAILBRAKE_RECORDINGS"] = folder
+    for line in sys.argv[1:]:
+        run_command_line(line.split())
 """
+# Two processes: the first plans a line while the other one has compiled the world, and is there last.
+COMPILED = (
+    ("drive --seconds=0.3 --no-report",),
+    ("serve assetto --seconds=0.05", "drive --sim=trend --seconds=0.3 --no-report"),
+)
 # Places with the most work, by their processor time: tests of one place share what they have driven.
 LONGEST = (
     "coaching", "evaluate/overtaking", "driving/test_golden_drives.py", "env/test_cuda.py", "learning/test_gps_laps.py",
@@ -58,22 +64,25 @@ WAITING = (
     "driving/test_world_view.py", "faults/test_matrix.py", "sims/assetto/test_clients.py", "sims/beamng/test_probe.py",
     "sims/trend/test_link.py",
 )  # fmt: skip
-compiler = pytest.StashKey["subprocess.Popen[bytes]"]()
+compilers = pytest.StashKey["list[subprocess.Popen[bytes]]"]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Compile what all drives need once, while the processes of a run collect: else each would compile it by itself."""
     if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput") and _collects_all(config):
         quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        config.stash[compiler] = subprocess.Popen([sys.executable, "-c", COMPILE], **quiet)
-        config.add_cleanup(config.stash[compiler].wait)
+        config.stash[compilers] = [
+            subprocess.Popen([sys.executable, "-c", COMPILE, *lines], **quiet) for lines in COMPILED
+        ]
+        for process in config.stash[compilers]:
+            config.add_cleanup(process.wait)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_node_collection_finished(node: Any) -> None:
-    """Begin when the kernels are there."""
-    if compiler in node.config.stash:
-        node.config.stash[compiler].wait()
+    """Begin when the kernels of a drive are there; those of the miniature world are not needed soon."""
+    if compilers in node.config.stash:
+        node.config.stash[compilers][0].wait()
 
 
 @pytest.hookimpl(optionalhook=True)
