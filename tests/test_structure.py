@@ -4,8 +4,10 @@ import ast
 import re
 from functools import cache
 from graphlib import TopologicalSorter
+from importlib.util import find_spec
 from pathlib import Path
 
+from helpers.processes import IMPORTED
 from helpers.source_tree import PACKAGE, module_nodes, module_texts, module_trees
 
 from trailbrake.drivers.loading.driver_registry import driver_names
@@ -161,3 +163,8 @@ def test_files_of_users_are_opened_in_one_place():
     ]
     strange = sorted(set(found) - own)
     assert not strange, "use trailbrake.user_files: " + ", ".join(strange)
+
+
+def test_what_programs_of_tests_have_imported_is_there():
+    """The process that they are forked from passes over a module that it does not find."""
+    assert all(find_spec(name) for name in IMPORTED)

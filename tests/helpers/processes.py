@@ -13,7 +13,6 @@ import subprocess
 import sys
 import threading
 from contextlib import contextmanager
-from multiprocessing import forkserver
 from pathlib import Path
 
 import pytest
@@ -24,6 +23,8 @@ IMPORTED = [
     "trailbrake.sims.forza.host", "trailbrake.sims.trend.host", "helpers.processes", "helpers.warm_program",
 ]  # fmt: skip
 if sys.platform == "linux":  # elsewhere a system's libraries may not stand a fork
+    from multiprocessing import forkserver
+
     forking = multiprocessing.get_context("forkserver")
     forking.set_forkserver_preload(IMPORTED)
 
