@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from trailbrake.errors import DataError, UsageError
+from trailbrake.errors import DataError
 from trailbrake.sims.beamng.coupling import Electrics, load_custom_values
 from trailbrake.state import CarState, Controls
 
@@ -39,11 +39,6 @@ def test_a_file_that_does_not_load(tmp_path, text, said):
 def test_a_function_that_does_not_do(tmp_path, body, said):
     with pytest.raises(DataError, match=said):
         load_custom_values(write(tmp_path, f"def custom(state, received):\n    {body}\n")).compute_values(CarState())
-
-
-def test_no_file(tmp_path):
-    with pytest.raises(UsageError, match="no such custom file"):
-        load_custom_values(tmp_path / "none.py")
 
 
 def lights(electrics, time=0.0):

@@ -6,7 +6,7 @@ import math
 import pytest
 from helpers.fakes import PaperTime
 
-from trailbrake.errors import DataError, UsageError
+from trailbrake.errors import UsageError
 from trailbrake.sims.forza import replay as module
 from trailbrake.sims.forza.codec import decode_packet
 from trailbrake.sims.forza.raw import RawWriter
@@ -88,14 +88,6 @@ def test_paces(text, factor):
 def test_no_paces(text):
     with pytest.raises(UsageError, match="--pace"):
         module.parse_pace(text)
-
-
-def test_no_file(tmp_path):
-    with pytest.raises(UsageError, match="no such file"):
-        module.replay(tmp_path / "x.csv", ("127.0.0.1", 9))
-    (tmp_path / "x.csv").write_text("a,b\n")
-    with pytest.raises(DataError):
-        module.replay(tmp_path / "x.csv", ("127.0.0.1", 9))
 
 
 def test_a_table_without_a_clock_is_sent_at_a_rate(tmp_path):
