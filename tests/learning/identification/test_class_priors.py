@@ -36,3 +36,12 @@ def test_the_downforce_in_a_force_is_that_of_the_speed_at_which_it_was_seen():
     seen = SeenCar(math.nan, math.nan, 3.0, math.nan, grip_speed=55.0)
     assert find_class(seen).name == "formula"  # a kart by the force alone
     assert find_class(seen._replace(grip=1.9, grip_speed=15.0)).name == "kart"
+
+
+def test_a_kart_has_not_the_engine_of_a_formula_car():
+    # One with little downforce brakes and corners as a kart; persons seldom show all of the power, so less is no sign.
+    seen = SeenCar(math.nan, math.nan, 1.98, math.nan, load=1.0)
+    assert find_class(seen).name == find_class(seen._replace(power=100.0)).name == "kart"
+    assert find_class(seen._replace(power=610.0)).name == "formula"
+    sports = SeenCar(math.nan, math.nan, 1.22, math.nan, load=1.0)
+    assert find_class(sports).name == find_class(sports._replace(power=140.0)).name == "sports"

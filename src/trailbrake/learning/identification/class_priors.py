@@ -23,10 +23,11 @@ from trailbrake.cars.params import (
     Suspension,
     Tyre,
 )
-from trailbrake.units import G
+from trailbrake.units import RPM, G
 
 SOURCE = "prior: class of cars"
 AIR_DENSITY = 1.2  # kg/m^3
+TORQUE_SHARES = (0.6, 0.8, 0.9, 0.96, 1.0, 1.0, 0.94, 0.82)  # of the most torque, at even steps up to the limiter
 WHEEL_GYRATION = 0.75  # radius of gyration of a wheel over its radius
 
 
@@ -83,6 +84,12 @@ class CarClass:
         """Load on the tyres at 50 m/s over the weight."""
         return 1.0 + 0.5 * AIR_DENSITY * self.downforce * 50.0**2 / (self.mass * G)
 
+    @property
+    def power(self) -> float:
+        """Most power of the engine over the mass, W/kg."""
+        share = max(k / 8.0 * torque for k, torque in enumerate(TORQUE_SHARES, 1))
+        return share * self.torque * self.limiter * RPM / self.mass
+
 
 CLASSES = (
     CarClass("road", 1450.0, 2.65, 1.54, 0.53, 0.315, 0.56, 1.5, 1.05, 0.14, 0.0, 0.65, 0.012, 300.0, 850.0, 6600.0,
@@ -97,7 +104,7 @@ CLASSES = (
              0.60, 3.0, 1.4, 0.05, 12.0, False),
 )  # fmt: skip
 # How much a relative difference counts.
-TRACK_WEIGHT, RADIUS_WEIGHT, MASS_WEIGHT, GRIP_WEIGHT, REV_WEIGHT = 8.0, 8.0, 4.0, 3.0, 2.0
+TRACK_WEIGHT, RADIUS_WEIGHT, MASS_WEIGHT, GRIP_WEIGHT, REV_WEIGHT, POWER_WEIGHT = 8.0, 8.0, 4.0, 3.0, 2.0, 1.0
 
 
 class SeenCar(NamedTuple):
@@ -111,6 +118,7 @@ class SeenCar(NamedTuple):
         mass: kg.
         load: 1, load on the tyres at 50 m/s over the weight: downforce.
         grip_speed: m/s, at which that force was seen: downforce is in it; 0: it is free of it.
+        power: W/kg, the least that its engine has, as its quickest gains of speed show.
     """
 
     radius: float
@@ -120,6 +128,7 @@ class SeenCar(NamedTuple):
     mass: float = math.nan
     load: float = math.nan
     grip_speed: float = 0.0
+    power: float = math.nan
 
 
 def find_class(seen: SeenCar) -> CarClass:
@@ -129,7 +138,8 @@ def find_class(seen: SeenCar) -> CarClass:
         grip = kind.friction * (1.0 + (kind.load - 1.0) * (seen.grip_speed / 50.0) ** 2)
         pairs = ((seen.radius, kind.radius, RADIUS_WEIGHT), (seen.track, kind.track, TRACK_WEIGHT),
                  (seen.grip, grip, GRIP_WEIGHT), (seen.limiter, kind.limiter, REV_WEIGHT),
-                 (seen.mass, kind.mass, MASS_WEIGHT), (seen.load, kind.load, GRIP_WEIGHT))  # fmt: skip
+                 (seen.mass, kind.mass, MASS_WEIGHT), (seen.load, kind.load, GRIP_WEIGHT),
+                 (seen.power, min(seen.power, kind.power), POWER_WEIGHT))  # fmt: skip
         return sum(weight * math.log(value / usual) ** 2 for value, usual, weight in pairs if value > 0.0)
 
     return min(CLASSES, key=distance)
@@ -161,7 +171,7 @@ def make_prior_car(kind: CarClass, layout: str = "rwd") -> CarParams:
         tyre_rear=_tyre(kind, unsprung),
         engine=Engine(
             source=SOURCE, rpm=tuple(kind.limiter * k / 8.0 for k in range(1, 9)),
-            torque=tuple(kind.torque * share for share in (0.6, 0.8, 0.9, 0.96, 1.0, 1.0, 0.94, 0.82)),
+            torque=tuple(kind.torque * share for share in TORQUE_SHARES),
             idle_rpm=kind.idle, limiter_rpm=kind.limiter, inertia=3e-4 * kind.torque,
             braking_torque_idle=0.06 * kind.torque, braking_torque_limiter=0.2 * kind.torque,
         ),

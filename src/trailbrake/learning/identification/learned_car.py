@@ -182,13 +182,14 @@ def _class_of(table: DriveTable, geometry: Geometry, gearing: Gearing | None, ma
     radius = sum(radii) / len(radii) if radii else math.nan
     track = geometry.track_front.value if geometry.track_front else math.nan
     force = np.hypot(table.fx, table.fy)
-    most, load = float(np.percentile(force, SEEN_GRIP)), math.nan
+    most, load, power = float(np.percentile(force, SEEN_GRIP)), math.nan, math.nan
     grip, grip_speed = most / G, float(np.median(table.vx[force >= most]))
     if not has_slips(table):
         found = find_friction(table, make_prior_car(CLASSES[0]))
         grip, load, grip_speed = found.friction.value, found.load, 0.0
+        power = float(np.percentile(table.vx * table.fx, SEEN_GRIP))
     limiter = gearing.limiter.value / RPM if gearing else math.nan
-    return find_class(SeenCar(radius, track, grip, limiter, mass, load, grip_speed))
+    return find_class(SeenCar(radius, track, grip, limiter, mass, load, grip_speed, power))
 
 
 def _put_geometry(draft: CarDraft, found: Geometry) -> None:
