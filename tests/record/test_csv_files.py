@@ -48,6 +48,7 @@ def test_a_table_that_cannot_be_read_is_one_line(tmp_path, text, message):
 
 def test_other_files_are_no_tables_of_drives(tmp_path):
     assert not is_drive_table(write(tmp_path / "a.csv", "x_m,y_m\n"))
+    assert not is_drive_table(write(tmp_path / "a.csv", "time_s,speedKmh,gear\n"))
     assert not is_drive_table(write(tmp_path / "a.mcap", "time_s\n"))
 
 

@@ -26,6 +26,7 @@ LINE_END = "\r\n"  # RFC 4180
 MAX_BYTES = 1 << 30
 MAX_COLUMNS = 2000
 TIME = "time_s"
+_MOTION = (b"x_m", b"speed_mps", b"velocity_x_mps")  # other tools have a `time_s` too
 
 Columns = dict[str, Array]
 
@@ -108,11 +109,12 @@ def _format_values(values: NDArray[np.float64], whole: bool) -> list[str]:
 
 
 def is_drive_table(path: Path) -> bool:
-    """Return whether a file is a CSV with our column of time in its first line."""
+    """Return whether a file is a CSV with our columns of time, and of a place or a speed, in its first line."""
     if path.suffix.lower() not in (".csv", ".txt"):
         return False
     head = read_user_file(path, "table", MAX_BYTES).partition(b"\n")[0]
-    return TIME.encode() in [cell.strip() for cell in head.split(b",")]
+    names = {cell.strip() for cell in head.split(b",")}
+    return TIME.encode() in names and not names.isdisjoint(_MOTION)
 
 
 def read_csv_columns(path: Path) -> tuple[Columns, Columns]:

@@ -11,7 +11,7 @@ from trailbrake.record.lap_logs.channel_names import SI_UNITS, load_channel_name
 @pytest.mark.parametrize(
     ("name", "column", "unit"),
     [
-        ("Ground Speed", "speed", ""), ("Speed (m/s) *calc", "speed", "m/s"), ("speed_kmh", "speed", "kmh"),
+        ("Ground Speed", "speed", ""), ("Speed (m/s) *calc", "speed", "m/s"), ("speed_mph", "speed", "mph"),
         ("SPEED [km/h]", "speed", "km/h"), ("KPH", "speed", ""), ("LapDistPct", "lap_share", ""), ("Lap #", "lap", ""),
         ("CAR_COORD_X", "x", ""), ("GPS_Latitude", "latitude", ""),
         ("Lateral acceleration (G) *calc", "acceleration_y", "G"), ("throttle_pos", "throttle", ""),

@@ -54,6 +54,19 @@ def test_values_are_those_of_the_file(dialect, laps, tmp_path):
         assert difference(found, laps, name) <= apart.get(name, TOLERANCES[name]), name
 
 
+@pytest.mark.parametrize("header", [
+    # Members of the F1 games' packets, and of Assetto Corsa's pages.
+    "m_sessionTime,m_currentLapNum,m_currentLapTimeInMS,m_worldPositionX,m_worldPositionY,m_worldPositionZ,m_speed",
+    "time_s,completedLaps,iCurrentTime,carCoordinatesX,carCoordinatesY,carCoordinatesZ,speedKmh",
+])  # fmt: skip
+def test_names_of_the_games_themselves_are_known(header, tmp_path):
+    laps = files.make_laps(50.0, laps=2)
+    columns = (laps.time, laps.lap, 1000 * laps.lap_time, laps.x, laps.z, laps.y, 3.6 * laps.speed)
+    rows = [[f"{value:.3f}" for value in row] for row in zip(*columns, laps.throttle, strict=True)]
+    found = read_lap_log(files.write_rows(tmp_path / "a.csv", [f"{header},throttle"], rows))
+    assert [lap.time_s for lap in found.laps] == pytest.approx(laps.lap_times, abs=0.01)
+
+
 def test_a_lap_without_a_time_gets_it_from_speed_and_places(tmp_path):
     laps = files.make_laps(60.0, laps=2)
     found = read_lap_log(files.write_garage61(tmp_path / "a.csv", laps))

@@ -85,8 +85,8 @@ class ChannelNames(NamedTuple):
 
 
 def plain_name(name: str) -> str:
-    """Return the letters and digits of a name in lower case."""
-    return "".join(c for c in name.lower() if c.isalnum())
+    """Return the letters and digits of a name in lower case, without the `m_` of members in packets of games."""
+    return "".join(c for c in name.lower().removeprefix("m_") if c.isalnum())
 
 
 def plain_unit(unit: str) -> str:
