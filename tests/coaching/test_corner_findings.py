@@ -26,6 +26,7 @@ def test_a_corner_that_costs_more_than_the_pace_explains_is_found_with_its_cost(
     assert [finding.corner.number for finding in found] == [number]
     assert found[0].cost_s == pytest.approx(0.4, abs=0.06)
     assert found[0].chance >= 0.95
+    assert f": {found[0].cost_s:.2f} s lost" in found[0].advice  # no more digits than are known
     quick = times.copy()
     quick[:, 3] -= 2.0
     assert find_slow_corners(model, laps, quick)[0].error_s < 0.15  # the quick one is no doubt of the slow one

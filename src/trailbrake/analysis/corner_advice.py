@@ -24,7 +24,9 @@ class PhaseLosses(NamedTuple):
     exit: float
 
 
-def advise_corner(lap: CornerFigures, reference: CornerFigures, lost_s: float, phases: PhaseLosses) -> str:
+def advise_corner(
+    lap: CornerFigures, reference: CornerFigures, lost_s: float, phases: PhaseLosses, digits: int = 3
+) -> str:
     """Return the sentence.
 
     Args:
@@ -32,11 +34,12 @@ def advise_corner(lap: CornerFigures, reference: CornerFigures, lost_s: float, p
         reference: the lap that it is compared with.
         lost_s: s lost in the corner's zone.
         phases: the same, by phase.
+        digits: of the time, behind the point.
     """
     if not math.isfinite(lost_s):
         return "Not driven by both laps."
     if lost_s <= -LEAST_LOSS:
-        return f"Keep it: {-lost_s:.3f} s faster than the reference."
+        return f"Keep it: {-lost_s:.{digits}f} s faster than the reference."
     if lost_s < LEAST_LOSS:
         return "As fast as the reference."
     phase = max(PhaseLosses._fields, key=lambda name: _known_or(getattr(phases, name), -math.inf))
@@ -46,7 +49,7 @@ def advise_corner(lap: CornerFigures, reference: CornerFigures, lost_s: float, p
     change = next((text for name in order if (text := finders[name](lap, reference))), "")
     if not change:
         change = f"Carry more speed through the {phase} of the corner"
-    return f"{change}: {lost_s:.3f} s lost, most of it {_name_phase(phase)}."
+    return f"{change}: {lost_s:.{digits}f} s lost, most of it {_name_phase(phase)}."
 
 
 def advise_stretch(lap: CornerFigures, reference: CornerFigures, lost_s: float) -> str:

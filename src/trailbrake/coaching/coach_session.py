@@ -13,6 +13,7 @@ from trailbrake.analysis.corners import Corner, title_corners
 from trailbrake.analysis.lap_location import LocatedLap
 from trailbrake.arrays import Array
 from trailbrake.coaching.corner_findings import (
+    DIGITS,
     Habit,
     average_figures,
     find_mean_costs,
@@ -238,5 +239,5 @@ def _measure_gap(report: CoachReport, times: Array, k: int) -> CornerGap:
     marks = np.array([corner.start, corner.entry, corner.exit, corner.end])
     spent = np.median([np.diff(lap.interpolate("time", marks)) for lap in laps], axis=0)
     phases = PhaseLosses(*(spent - np.diff(limit.lap.interpolate("time", marks))).tolist())
-    advice = advise_corner(own, figures, lost, phases) if corner.number else ""
+    advice = advise_corner(own, figures, lost, phases, DIGITS) if corner.number else ""
     return CornerGap(corner, usual - float(times[:, k].min()), lost, advice, own, best, figures)

@@ -21,6 +21,7 @@ from trailbrake.coaching.outliers import HARDLY, clip_gaps, find_large_variances
 from trailbrake.coaching.pace_model import PaceModel
 from trailbrake.units import KMH
 
+DIGITS = 2  # behind the point, of seconds: costs are known to a few hundredths at best
 LEAST_COST = 0.05  # s a lap, below which nothing is worth a word
 LEAST_CORNER_COST = 0.12  # s a lap, which one corner costs by chance, ...
 SPREADS = 3.0  # ... or as many standard deviations from lap to lap, as the corners have usually
@@ -118,7 +119,8 @@ def find_slow_corners(
         phases = _split_phases(model, laps, bends[k])
         finding = Habit(
             "pace", corners[k], cost, float(lost.errors[k]), chance,
-            advise_corner(own[k], figures[k], cost, phases), describe_evidence(own[k], figures[k]), own[k], figures[k],
+            advise_corner(own[k], figures[k], cost, phases, DIGITS), describe_evidence(own[k], figures[k]),
+            own[k], figures[k],
         )  # fmt: skip
         findings.append(blame_downshift(finding))
     return findings
@@ -161,7 +163,7 @@ def blame_downshift(finding: Habit) -> Habit:
         return finding
     taken = f"changing down to gear {own.gear:.0f} in the bend takes {drop / KMH:.0f} km/h off"
     advice = (f"Stay in gear {own.gear + 1.0:.0f}, or change down before the bend and match the revs: {taken}, and"
-              f" {finding.cost_s:.3f} s are lost.")  # fmt: skip
+              f" {finding.cost_s:.{DIGITS}f} s are lost.")  # fmt: skip
     return replace(finding, kind="shifting", advice=advice)
 
 
