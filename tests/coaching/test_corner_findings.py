@@ -69,7 +69,7 @@ def test_straights_of_their_own_pace_hide_no_slow_bend_and_change_no_cost():
     assert [finding.corner.number for finding in found] == [4]
     assert found[0].cost_s == pytest.approx(0.25, abs=0.05)
     at = [corner.number for corner in corners].index(4)
-    assert find_mean_costs(model, laps, times)[at] == pytest.approx(0.25, abs=0.05)
+    assert find_mean_costs(model, laps, times)[0][at] == pytest.approx(0.25, abs=0.05)
 
 
 def test_an_engine_that_was_learned_too_strong_hides_no_bend_without_a_straight():
@@ -172,7 +172,7 @@ def test_one_mistake_is_no_habit_and_uneven_laps_of_a_corner_without_brakes_name
     beside[:, corner] += [0.03, 1.13, 0.1, 0.1, 0.0, 0.06]
     often[:, corner] += [0.0, 0.1, 0.3, 0.4, 0.5, 0.7]
     assert not find_uneven_corners(make_corners(), laps, once)
-    assert not find_uneven_corners(make_corners(), laps, beside, (beside - times).mean(axis=0))
+    assert not find_uneven_corners(make_corners(), laps, beside, ((beside - times).mean(axis=0), 0.0))
     unbraked = [replace(lap, channels=lap.channels | {"brake": np.zeros(len(lap.s))}) for lap in laps[:1]] + laps[1:]
     for driven in (laps, unbraked):
         found = find_uneven_corners(make_corners(), driven, often)
@@ -191,14 +191,18 @@ def test_a_corner_with_a_long_braking_is_as_uneven_as_that_makes_it():
     assert named == [[], [6]]
 
 
-def test_what_an_uneven_corner_costs_is_against_the_usual_pace_where_that_is_known():
+def test_what_an_uneven_corner_costs_is_weighed_of_the_pace_and_of_the_best_lap_there():
     laps = make_laps(np.random.default_rng(7), laps=6)
     times = make_model(laps)[1]
     corner = next(k for k, c in enumerate(make_corners()) if c.number == 5)
     usual = np.median(times, axis=0)
     times[:, corner] += [0.2, 0.3, 0.4, 0.5, 0.6, 0.7]
-    found = find_uneven_corners(make_corners(), laps, times, times.mean(axis=0) - usual)
-    assert found[0].cost_s == pytest.approx(0.45, abs=0.05)
+    costs = times.mean(axis=0) - usual  # 0.45 s there; 0.35 s by the best lap
+    sure, doubted, alone = (find_uneven_corners(make_corners(), laps, times, pace)[0]
+                            for pace in ((costs, 0.0), (costs, 0.5), None))  # fmt: skip
+    assert alone.cost_s < doubted.cost_s < sure.cost_s == pytest.approx(0.42, abs=0.02)
+    assert doubted.cost_s == pytest.approx(alone.cost_s, abs=0.01)
+    assert sure.error_s < doubted.error_s < alone.error_s
 
 
 def test_two_laps_say_nothing_of_habits():

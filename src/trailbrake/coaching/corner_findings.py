@@ -17,7 +17,14 @@ from trailbrake.analysis.corner_figures import CornerFigures, measure_corner
 from trailbrake.analysis.corners import Corner
 from trailbrake.analysis.lap_location import LocatedLap
 from trailbrake.arrays import Array
-from trailbrake.coaching.outliers import HARDLY, clip_gaps, find_large_variances, find_outliers, moderated_tail
+from trailbrake.coaching.outliers import (
+    HARDLY,
+    NORMAL_MEDIAN,
+    clip_gaps,
+    find_large_variances,
+    find_outliers,
+    moderated_tail,
+)
 from trailbrake.coaching.pace_model import PaceModel
 from trailbrake.units import KMH
 
@@ -175,8 +182,8 @@ def share_before_exit(laps: Sequence[LocatedLap], corners: Sequence[Corner]) -> 
     return shares
 
 
-def find_mean_costs(model: PaceModel, laps: Sequence[LocatedLap], zone_times: Array) -> Array:
-    """Return what (zones,) s bends cost in the mean lap beyond the usual pace, up to their ends.
+def find_mean_costs(model: PaceModel, laps: Sequence[LocatedLap], zone_times: Array) -> tuple[Array, float]:
+    """Return what (zones,) s bends cost in the mean lap beyond the usual pace, up to their ends, and how bends differ.
 
     Args:
         model: of the usual pace.
@@ -186,7 +193,8 @@ def find_mean_costs(model: PaceModel, laps: Sequence[LocatedLap], zone_times: Ar
     own, expected = share_before_exit(laps, model.corners), share_before_exit([model.lap], model.corners)[0]
     costs: Array = (zone_times * own).mean(axis=0) - model.expect_times(model.share) * expected
     bends = [corner.number > 0 for corner in model.corners]
-    return costs - float(np.median(costs[bends]))
+    costs -= float(np.median(costs[bends]))
+    return costs, NORMAL_MEDIAN * float(np.median(np.abs(costs[bends])))
 
 
 class _TimesLost(NamedTuple):
@@ -338,7 +346,10 @@ def find_late_laps(times: Array) -> NDArray[np.bool_]:
 
 
 def find_uneven_corners(
-    corners: Sequence[Corner], laps: Sequence[LocatedLap], zone_times: Array, mean_costs: Array | None = None
+    corners: Sequence[Corner],
+    laps: Sequence[LocatedLap],
+    zone_times: Array,
+    pace_costs: tuple[Array, float] | None = None,
 ) -> list[Habit]:
     """Return the corners that are driven otherwise in each lap, more than the others.
 
@@ -346,7 +357,7 @@ def find_uneven_corners(
         corners: with their zones.
         laps: the person's.
         zone_times: (laps, zones) s.
-        mean_costs: (zones,) what `find_mean_costs` returns; None: the pace is not known, and the best lap's counts.
+        pace_costs: what `find_mean_costs` returns; None: the pace is not known, and the best lap's alone counts.
     """
     bends = [k for k, corner in enumerate(corners) if corner.number]
     if len(laps) < LEAST_LAPS + 1 or len(bends) < LEAST_CORNERS:
@@ -367,11 +378,14 @@ def find_uneven_corners(
     for place, chance in found:
         k = bends[place]
         own = times[:, place]
-        cost = _measure_excess(times, weight, place)
-        if mean_costs is not None and mean_costs[k] >= LEAST_COST:
-            cost = float(mean_costs[k])
-        error = float(own.std(ddof=1)) / math.sqrt(len(laps))
-        if min(cost, _measure_excess(rest, weight, place)) < max(least[place], SURELY * error):
+        noise = float(own.std(ddof=1)) / math.sqrt(len(laps))
+        cost, error = _measure_excess(times, weight, place), (len(laps) + 1.0) / (len(laps) - 1.0) * noise
+        if pace_costs is not None and pace_costs[0][k] >= LEAST_COST:
+            doubt = math.hypot(noise, pace_costs[1])
+            share = error**2 / (error**2 + doubt**2)  # by the inverse variances of both
+            cost += share * (float(pace_costs[0][k]) - cost)
+            error *= math.sqrt(1.0 - share)
+        if min(cost, _measure_excess(rest, weight, place)) < max(least[place], SURELY * noise):
             continue
         figures = [measure_corner(lap, corners[k]) for lap in laps]
         findings.append(Habit(
