@@ -60,6 +60,18 @@ def test_an_upshift_is_where_the_engine_was_fastest():
     assert found.upshift.value == pytest.approx(700.0, rel=0.02)
 
 
+def test_a_down_shift_is_by_the_wheels_as_the_car_is_slower_until_the_engine_follows():
+    n = 1500
+    spin = 120.0 - 0.06 * np.arange(n)
+    gear = np.where(spin * RATIOS[0] < 600.0, 1, 2)
+    change = int(np.argmax(gear == 1))
+    engine = spin * np.array([0.0, *RATIOS])[gear]
+    engine[change : change + 25] = np.linspace(360.0, 585.0, 25)  # the speed that is left when it has changed
+    age = np.where(np.arange(n) < change, np.arange(n) / RATE, (np.arange(n) - change) / RATE)
+    one = make_table(n, vx=spin * 0.3, spin=spin[:, None], gear=gear, engine=engine, throttle=0.0, gear_age=age)
+    assert find_gearing(join_tables([one, one]), geometry(0.0, 0.004)).downshift.value == pytest.approx(600.0, rel=0.01)
+
+
 @pytest.mark.parametrize("supplied_after", [0, 15])
 def test_a_shift_takes_as_long_as_the_car_is_without_drive(supplied_after):
     """The wire supplies the gear when the old one is left, or when the new one has engaged."""

@@ -1,11 +1,13 @@
 """Gears: which axle is driven, engine speed over wheel speed in each gear, and when the box shifts."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from msgspec.structs import replace
 
+from trailbrake.arrays import Array
 from trailbrake.cars.params import CarParams
 from trailbrake.learning.identification.drive_table import DriveTable
 from trailbrake.learning.identification.geometry import Geometry
@@ -14,6 +16,7 @@ from trailbrake.units import RPM
 
 SETTLED_S = 0.35  # after a change of gear, until clutch and engine have settled
 MIN_ROWS = 25
+LEAST_SPIN = 2.0  # rad/s of the driven wheels: slower ones stand, or are locked
 DRIVEN_SIGMAS = 3.0  # slip under power over its deviation from which an axle counts as driven, ...
 DRIVEN_SHARE = 0.12  # ... if it is this share of the other axle's
 LONGEST_SHIFT = 0.6  # s before the wire supplies the new gear
@@ -59,7 +62,7 @@ def find_gearing(table: DriveTable, geometry: Geometry) -> Gearing | None:
         return None
     layout, front = _find_layout(geometry)
     driven = front * table.spin[:, :2].mean(axis=1) + (1.0 - front) * table.spin[:, 2:].mean(axis=1)
-    settled = (table.gear_age > SETTLED_S) & (driven > 2.0)
+    settled = (table.gear_age > SETTLED_S) & (driven > LEAST_SPIN)
     ratios: list[LearnedValue | None] = []
     revs: dict[int, float] = {}
     slow = np.nanpercentile(table.engine[table.engine > 0.0], 1.0)
@@ -73,7 +76,7 @@ def find_gearing(table: DriveTable, geometry: Geometry) -> Gearing | None:
         middle = float(np.median(quotient))
         spread = 1.4826 * float(np.median(np.abs(quotient - middle)))
         ratios.append(identified(middle, spread / np.sqrt(rows.sum() / 10.0), f"gear {gear}", floor=0.002))
-    up, down = _shift_speeds(table)
+    up, down = _shift_speeds(table, driven, ratios)
     applied = table.limiter[np.isfinite(table.limiter)]
     most = float(np.nanpercentile(table.engine, 99.9))
     if len(applied):
@@ -119,28 +122,34 @@ def _find_layout(geometry: Geometry) -> tuple[str, float]:
     return "awd", pulls[0] / (pulls[0] + pulls[1])
 
 
-def _shift_speeds(table: DriveTable) -> tuple[LearnedValue | None, LearnedValue | None]:
+def _shift_speeds(
+    table: DriveTable, driven: Array, ratios: Sequence[LearnedValue | None]
+) -> tuple[LearnedValue | None, LearnedValue | None]:
+    """Return the engine speeds of up-shifts, in the old gear, and of down-shifts, in the new one.
+
+    While the gear changes, the engine is already on its way: of an up-shift the highest speed before counts. A
+    down-shift is seldom at full engine speed before the car is slower: its wheels count, over the ratio of the gear.
+
+    Args:
+        table: the drive.
+        driven: (n,) rad/s, of the driven wheels.
+        ratios: of the gears; None where one is not known.
+    """
     gear = table.gear
     change = np.flatnonzero((np.diff(gear) != 0.0) & (gear[1:] > 0) & (gear[:-1] > 0) & (np.diff(table.time) < 0.1))
-    up = [k for k in change if gear[k + 1] > gear[k] and table.throttle[k] > FULL_THROTTLE]
-    down = [k for k in change if gear[k + 1] < gear[k]]
-    found: list[LearnedValue | None] = []
-    # While it changes, the engine is already on its way to the speed of the next gear: of an up-shift the highest speed
-    # before counts, of a down-shift the highest one behind.
-    for rows, side, note in ((up, (-0.5, 0.02), "up-shifts at full throttle"), (down, (0.0, 0.5), "down-shifts")):
-        speeds = np.array([_highest(table, int(k), side) for k in rows])
-        if len(speeds) < 2:
-            found.append(None)
-            continue
-        middle = float(np.median(speeds))
-        found.append(identified(middle, float(np.std(speeds)) / np.sqrt(len(speeds)), note, floor=0.01))
+    up = [_highest(table, k) for k in change.tolist() if gear[k + 1] > gear[k] and table.throttle[k] > FULL_THROTTLE]
+    slowed = [k for k in change.tolist() if gear[k + 1] < gear[k] and driven[k] > LEAST_SPIN]
+    down = [driven[k] * ratio.value for k in slowed if (ratio := ratios[int(gear[k + 1]) - 1]) is not None]
+    found = [identified(float(np.median(speeds)), float(np.std(speeds)) / np.sqrt(len(speeds)), note, floor=0.01)
+             if len(speeds) >= 2 else None
+             for speeds, note in ((up, "up-shifts at full throttle"), (down, "down-shifts"))]  # fmt: skip
     return found[0], found[1]
 
 
-def _highest(table: DriveTable, row: int, side: tuple[float, float]) -> float:
-    """Return the highest engine speed (rad/s) from side[0] to side[1] seconds about a row."""
+def _highest(table: DriveTable, row: int) -> float:
+    """Return the highest engine speed (rad/s) from half a second before a row on."""
     away = table.time - table.time[row]
-    return float(np.max(table.engine[(away >= side[0]) & (away <= side[1])]))
+    return float(np.max(table.engine[(away >= -0.5) & (away <= 0.02)]))
 
 
 def _idle(table: DriveTable) -> LearnedValue | None:
