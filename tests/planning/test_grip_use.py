@@ -31,8 +31,8 @@ def limits(car):
     return compute_envelope(car)
 
 
-def measure(car, limits, forward=0.0, slips=NO_SLIP, shape=STRAIGHT):
-    return measure_grip_use((SPEED, forward), slips, shape, limits, planning_car(car))
+def measure(car, limits, forward=0.0, slips=NO_SLIP, shape=STRAIGHT, speed=SPEED):
+    return measure_grip_use((speed, forward, 0.0), slips, shape, limits, planning_car(car))
 
 
 @pytest.mark.parametrize("share", [0.5, 1.0])
@@ -101,6 +101,22 @@ def test_steady_cornering_shows_friction_at_any_slip_and_pedals_or_a_slide_do_no
     assert measure(car, limits, slips=slips, shape=bend._replace(grip=0.7))[3] == pytest.approx(friction / 0.7, 1e-3)
     for other in (slips._replace(rear_ratio=0.08), slips._replace(rear_angle=-0.02), AxleSlips(0.005, 0.004, 0.0, 0.0)):
         assert math.isnan(measure(car, limits, slips=other, shape=bend)[3])
+
+
+@pytest.mark.parametrize("speed", [20.0, 80.0])
+@pytest.mark.parametrize("grip", [0.7, 1.0])
+def test_driven_wheels_show_the_same_grip_at_each_speed_whatever_the_downforce(speed, grip):
+    car, angle = load_car("f1"), 0.01
+    plan, limits, ratio, forward = planning_car(car), compute_envelope(car), 0.2 * car.tyre_rear.peak_slip_ratio, 0.0
+    for _ in range(20):  # the loads follow the force
+        loads = wheel_loads(forward, 0.0, speed, plan.body)[2:]
+        force = sum(combined_slip_force(ratio, -math.tan(angle), load, plan.rear)[0] for load in loads)
+        forward = grip * force / car.body.mass
+    slips = AxleSlips(0.0, angle, 0.0, ratio)
+    assert measure(car, limits, forward, slips, speed=speed)[4] == pytest.approx(grip, rel=1e-3)
+    for other in (slips._replace(rear_ratio=0.02 * ratio), slips._replace(rear_angle=0.06), AxleSlips(0, 0, 0, 0.06)):
+        assert math.isnan(measure(car, limits, forward, other, speed=speed)[4])  # coasts, corners, slides
+    assert math.isnan(measure(car, limits, -forward, slips, speed=speed)[4])
 
 
 @cache

@@ -280,7 +280,6 @@ class Driver:
         )
         slips = self._measure_slips(state)
         use = adaptive.measure_use(state.speed, state.acceleration_x, slips, path)
-        use = use._replace(traction=adaptive.measure_traction(state.speed, state.acceleration_x, slips, path.climb))
         if self._notice_blow(state, command, deviation, dt):
             use = GripUse(math.nan, math.nan, math.nan)
         elif self.is_fading != adaptive.has_fallen:

@@ -74,7 +74,7 @@ def compile_grip_use(car: CarParams) -> None:
     row, table = np.ones(2), np.ones((2, 2))
     limits = Envelope(row, row, table, table, row, table, table)
     rest, shape = AxleSlips(0.0, 0.0, 0.0, 0.0), PathShape(0.0, 0.0, 0.0, 0.0, 0.0)
-    kernels.bind_entry(measure_grip_use, (0.0, 0.0), rest, shape, limits, planning_car(car))
+    kernels.bind_entry(measure_grip_use, (0.0, 0.0, 0.0), rest, shape, limits, planning_car(car))
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from trailbrake.units import G
 LEAST_NEED = 0.85  # of the envelope, below which a place does not say how much grip there is
 CORNERING_SHARE = 0.5  # of the slip across both axles, up to which slip along the wheels leaves a measure of friction
 LEAST_CORNERING = 0.2  # slip over that of the peak, of the axle that slips more, from which it is one
+TRACTION_SLIPS = (0.06, 0.5)  # of driven wheels, over that of the peak, between which they measure the grip
 MEAN_LENGTH = 10.0  # m, over which the need is averaged: a plan follows no single row
 
 
@@ -44,12 +45,12 @@ class AxleSlips(NamedTuple):
 
 @jit
 def measure_grip_use(
-    motion: tuple[float, float], slips: AxleSlips, shape: PathShape, limits: Envelope, car: PlanningCar
-) -> tuple[float, float, float, float]:
-    """Return the use of the envelope, the slips that it takes, and the friction that they show.
+    motion: tuple[float, float, float], slips: AxleSlips, shape: PathShape, limits: Envelope, car: PlanningCar
+) -> tuple[float, float, float, float, float]:
+    """Return the use of the envelope, the slips that it takes, and what they show of the grip.
 
     Args:
-        motion: speed (m/s) and acceleration along the path (m/s^2).
+        motion: speed (m/s), acceleration along the path and that which air and rolling resistance take (m/s^2).
         slips: of the axles.
         shape: of the path that the car drives, its curvature from the measured lateral acceleration; and of the road
             below it, with the grip that is believed.
@@ -59,10 +60,11 @@ def measure_grip_use(
     Returns:
         The factor on the tyres' grip with which the envelope just contains the acceleration (1: at the limit; NaN where
         the acceleration is); the larger slip of the axles, over that of the tyres' peak; the same by their slip angles
-        alone; and the side force over the one that the slips give with the friction that is believed, NaN where the car
-        does not corner steadily.
+        alone; the side force over the one that the slips give with the friction that is believed, NaN where the car
+        does not corner steadily; and the drive force over the one that the slips give, NaN where the wheels drive too
+        little or too much.
     """
-    speed, forward = motion
+    speed, forward, resistance = motion
     need, _ = lateral_demand(speed, shape, limits)
     pull = forward + G * shape.climb
     use = scale_envelope(speed, forward, shape, limits)
@@ -73,18 +75,25 @@ def measure_grip_use(
     along = max(abs(slips.front_ratio) / car.front.peak_slip_ratio, abs(slips.rear_ratio) / car.rear.peak_slip_ratio)
     side = math.copysign(1.0, need)
     corners = min(side * slips.front_angle, side * slips.rear_angle) > 0.0
-    if not (corners and most > LEAST_CORNERING and along < CORNERING_SHARE * min(front_angle, rear_angle)):
-        return use, max(front, rear), most, math.nan
-    force = _side_force(slips.front_angle, slips.front_ratio, fl, fr, car.front)
-    force += _side_force(slips.rear_angle, slips.rear_ratio, rl, rr, car.rear)
-    return use, max(front, rear), most, car.body.mass * need / (shape.grip * force)
+    fx_front, fy_front = _axle_force(slips.front_angle, slips.front_ratio, fl, fr, car.front)
+    fx_rear, fy_rear = _axle_force(slips.rear_angle, slips.rear_ratio, rl, rr, car.rear)
+    friction = traction = math.nan
+    if corners and most > LEAST_CORNERING and along < CORNERING_SHARE * min(front_angle, rear_angle):
+        friction = car.body.mass * need / (shape.grip * (fy_front + fy_rear))
+    # In a bend a part of the force makes up for the cornering tyres: what is left says nothing.
+    drives = along > max(most, TRACTION_SLIPS[0]) and max(front, rear) < TRACTION_SLIPS[1]
+    if drives and pull + resistance > 0.0 and fx_front + fx_rear > 0.0:
+        traction = car.body.mass * (pull + resistance) / (shape.grip * (fx_front + fx_rear))
+    return use, max(front, rear), most, friction, traction
 
 
 @internal_jit
-def _side_force(angle: float, ratio: float, left: float, right: float, law: TyreLaw) -> float:
-    """Return the force (N, left) of an axle whose wheels have the loads `left` and `right` (N)."""
+def _axle_force(angle: float, ratio: float, left: float, right: float, law: TyreLaw) -> tuple[float, float]:
+    """Return the forces (N, forward and left) of an axle whose wheels have the loads `left` and `right` (N)."""
     across = -math.tan(angle)
-    return combined_slip_force(ratio, across, left, law)[1] + combined_slip_force(ratio, across, right, law)[1]
+    fx_left, fy_left, _ = combined_slip_force(ratio, across, left, law)
+    fx_right, fy_right, _ = combined_slip_force(ratio, across, right, law)
+    return fx_left + fx_right, fy_left + fy_right
 
 
 @internal_jit

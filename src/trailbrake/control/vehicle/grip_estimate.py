@@ -20,7 +20,6 @@ MARGIN_SLIP = 0.3  # over that of the peak, from which a sample counts that show
 STIFFNESS_DOUBT = 1.10  # ... if by more than this factor: at such slips a stiffer tyre looks the same
 LEAST_SLIP = 0.5  # from which each sample counts; it counts fully ...
 FULL_SLIP = 0.8  # ... from here on
-TRACTION_SLIP = 0.06  # of driven wheels, over that of the peak, from which it is more than noise
 NOISE_SLIP = 0.15  # over that of the peak, below which slips are noise; the capacity of a moment needs more ...
 MOST_SHOWING_SLIP = 1.6  # ... and less than this
 MOST_SLIP = 1.3  # a wheel that spins or stands is beyond the curve
@@ -231,21 +230,6 @@ class GripEstimate:
         # Without samples nothing shows that a fall has come to its end.
         now = self._present_grip()
         self._before = max(self._before + min(dt / FALL_MEMORY, 1.0) * (now - self._before), now)
-
-    def measure_traction(self, force: float, along: float, across: float) -> float:
-        """Return the capacity (m/s^2) that driven wheels show; NaN where they slip too little or too much for that.
-
-        In a bend a part of the force makes up for the cornering tyres: what is left says nothing.
-
-        Args:
-            force: m/s^2, that drives the car.
-            along: slip along the driven wheels, over that of the peak.
-            across: slip angle, the same.
-        """
-        combined = math.hypot(along, across)
-        if not (force > 0.0 and along > max(across, TRACTION_SLIP) and combined < LEAST_SLIP):
-            return math.nan
-        return force * combined / (along * self._share_of_peak(combined))
 
     def _share_of_peak(self, slip: float) -> float:
         b, c, e = self._curve

@@ -42,7 +42,6 @@ from trailbrake.planning.section_trials import find_sections
 from trailbrake.planning.speed_profile import PathShape, ProfileSettings, interpolate_speed, refill_profile
 from trailbrake.tracks.frenet import RoadTable
 from trailbrake.tracks.road_columns import RoadColumn
-from trailbrake.units import G
 
 REPLAN_DISTANCE = 40.0  # m after which the part ahead is planned anew
 REPLAN_FALL = 0.01  # share by which the grip falls before it is planned anew at once
@@ -103,7 +102,7 @@ class GripUse(NamedTuple):
         slip: combined slip of the axle that slips more, over that of the peak.
         angle_slip: the same by the slip angle alone.
         friction: over the believed one, by the slips of steady cornering; NaN: not measured.
-        traction: m/s^2, as `measure_traction` returns it; NaN: not measured.
+        traction: the same by the slips of driven wheels.
     """
 
     share: float
@@ -168,7 +167,7 @@ class AdaptivePlan:
         self._car = planning_car(course.known_car())
         car = course.known_car()
         self._resistance = running_resistance(car, self._limits.speeds) / car.body.mass  # m/s^2
-        self._peaks = [(t.peak_slip_ratio, t.peak_slip_angle) for t in (car.tyre_front, car.tyre_rear)]
+        self._peak_rear_angle = car.tyre_rear.peak_slip_angle
         self._shapes = path_shapes(self._line)
         self._grip_of_road = self._shapes[:, GRIP_COLUMN].copy()
         table = self._line.table.copy()
@@ -179,9 +178,8 @@ class AdaptivePlan:
         self._factors, self._most_plan = self._read_factors()
         self._planned_grip, self._braked_slip, self._understeer = 1.0, 0.0, 0.0
         self._planned_at = -1.0  # m along the line
-        shape = PathShape(0.0, 0.0, 0.0, 0.0, 0.0)
-        self._measure = bind_entry(measure_grip_use, (0.0, 0.0), AxleSlips(0.0, 0.0, 0.0, 0.0), shape, self._limits,
-                                   self._car)  # fmt: skip
+        slips, shape = AxleSlips(0.0, 0.0, 0.0, 0.0), PathShape(0.0, 0.0, 0.0, 0.0, 0.0)
+        self._measure = bind_entry(measure_grip_use, (0.0, 0.0, 0.0), slips, shape, self._limits, self._car)
         self._refill = bind_entry(refill_profile, self._shapes, self._settings(0.0), self._limits, (0, 1),
                                   (self.speeds, self.accelerations))  # fmt: skip
 
@@ -316,25 +314,8 @@ class AdaptivePlan:
 
     def measure_use(self, speed: float, forward: float, slips: AxleSlips, shape: PathShape) -> GripUse:
         """Return what `measure_grip_use` returns, for the car that is believed."""
-        return GripUse(*self._measure((speed, forward), slips, shape, self._limits, self._car))
-
-    def measure_traction(self, speed: float, forward: float, slips: AxleSlips, climb: float) -> float:
-        """Return the capacity that driven wheels show at small slips; only its ratio to another one says something.
-
-        Args:
-            speed: m/s.
-            forward: m/s^2, acceleration along the path.
-            slips: of the axles.
-            climb: sine of the road's slope.
-
-        Returns:
-            m/s^2; NaN where they show none.
-        """
         resistance = interpolate_speed(self._resistance, self._limits.speeds, speed)
-        (front_ratio, front_angle), (rear_ratio, rear_angle) = self._peaks
-        along = max(slips.front_ratio / front_ratio, slips.rear_ratio / rear_ratio)
-        across = max(abs(slips.front_angle) / front_angle, abs(slips.rear_angle) / rear_angle)
-        return self.estimate.measure_traction(forward + G * climb + resistance, along, across)
+        return GripUse(*self._measure((speed, forward, resistance), slips, shape, self._limits, self._car))
 
     def replan(self, s: float) -> None:
         """Plan the part ahead of s (m) with the grip that is estimated now.
@@ -381,7 +362,7 @@ class AdaptivePlan:
         across, along = np.abs(curvature) * speed**2, self.accelerations[rows]
         share = across / np.maximum(np.hypot(across, along), LEAST_CORNERING)
         rise = self.learning.slip_rise[np.minimum((places / STATION).astype(int), len(self.learning.factors) - 1)]
-        expected: Array = -np.sign(curvature) * share * rise * self._peaks[1][1]
+        expected: Array = -np.sign(curvature) * share * rise * self._peak_rear_angle
         return expected
 
     def export_memory(self) -> JsonObject:
