@@ -257,6 +257,19 @@ def test_the_wheel_that_locks_first_has_no_margin_left_for_later_braking(monkeyp
     assert seen == [pytest.approx(1.0, abs=0.1)]
 
 
+@pytest.mark.parametrize(
+    ("forward", "laps", "hides"), [(5.0, 1, True), (0.0, 1, True), (-8.0, 1, False), (5.0, 0, False)]
+)
+def test_a_shift_hides_what_driven_wheels_show_against_other_laps(monkeypatch, forward, laps, hides):
+    made, seen = driver(), []
+    made.adaptive.learning.laps = laps
+    monkeypatch.setattr(made.adaptive, "adapt", lambda s, ax, dt, use, *a, **k: seen.append(use))
+    monkeypatch.setattr(type(made.gears), "is_shifting", True)
+    made.act(state(acceleration_x=forward), 0.02)
+    assert math.isnan(seen[0].slip) is hides
+    assert not math.isnan(seen[0].share + seen[0].angle_slip)
+
+
 @pytest.mark.slow
 def test_a_patch_at_half_the_grip_slows_its_place_alone(tmp_path):
     """After a lap with 6.2 s beside the road the next ones were 10 s slower than without the patch; it costs 1 s."""

@@ -26,7 +26,7 @@ from trailbrake.control.vehicle.line_tracking import (
     track_line,
     tracked_car,
 )
-from trailbrake.drivers.parts.adaptive_plan import AdaptivePlan, Deviation, GripUse
+from trailbrake.drivers.parts.adaptive_plan import BRAKING, AdaptivePlan, Deviation, GripUse
 from trailbrake.drivers.parts.axle_slip_meter import AxleSlipMeter
 from trailbrake.drivers.parts.delay_compensation import DelayCompensation
 from trailbrake.drivers.parts.road_return import OFF_ROAD_SPEED_SHARE, RoadReturn
@@ -280,6 +280,9 @@ class Driver:
         )
         slips = self._measure_slips(state)
         use = adaptive.measure_use(state.speed, state.acceleration_x, slips, path)
+        hides_slip = self.gears.is_shifting and self.slip_meter.only_driven is not None
+        if hides_slip and state.acceleration_x > BRAKING and adaptive.learning.laps:
+            use = use._replace(slip=math.nan, friction=math.nan)
         if self._notice_blow(state, command, deviation, dt):
             use = GripUse(math.nan, math.nan, math.nan)
         elif self.is_fading != adaptive.has_fallen:

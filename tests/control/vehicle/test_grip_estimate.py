@@ -83,6 +83,17 @@ def test_a_clutch_that_slips_after_a_shift_is_no_rain():
     assert estimate.grip < 0.75
 
 
+def test_a_slip_that_a_shift_hides_shows_nothing_and_is_the_same_after_it():
+    estimate = made(0.7)
+    drive_bends(estimate, 0.7, 4.0, peak_slip=0.9)
+    before, grip = estimate.combined_slip, estimate.grip
+    for _ in range(50):
+        assert math.isnan(estimate.add_sample(0.7, math.nan, 0.1, DT, driven=True))
+    assert estimate.combined_slip == before
+    assert estimate.grip == grip
+    assert estimate.slip == pytest.approx(0.1, abs=0.01)
+
+
 @pytest.mark.parametrize(("share", "found"), [(1.0, 1.0), (0.975, 1.0), (0.9, 0.9), (0.7, 0.7)])
 def test_steady_bends_show_their_friction_soon_whatever_use_and_slip_say(share, found):
     estimate = made()

@@ -193,6 +193,15 @@ def test_what_a_place_shows_is_not_taken_for_more_where_the_estimate_lacks_only_
     assert plan.learning.reference_at(100.0, Evidence.TRACTION) == pytest.approx(10.0, rel=0.001)
 
 
+@pytest.mark.parametrize(("slip", "reference", "shown"), [(0.2, 1.1, 1.0), (0.4, 1.1, 1 / 1.1), (0.4, np.nan, np.nan),
+                                                          (0.8, np.nan, 1.0)])  # fmt: skip
+def test_stiff_tyres_do_not_end_a_place_where_no_lap_before_has_shown_what_they_give(course, slip, reference, shown):
+    """In rain a car that began to brake showed the grip of before, so that a straight was planned at 0.4 of it."""
+    plan = AdaptivePlan(course, 1.0, limits=PEAK_LIMITS)
+    plan.estimate.combined_slip, plan.estimate.use = slip, plan.estimate._share_of_peak(slip)
+    assert plan._compare_capacity(reference) == pytest.approx(shown, nan_ok=True)
+
+
 def test_a_fast_bend_shows_rain_before_the_car_slides(course):
     """10 % less friction than in the lap before, at a greater slip: use and slip of one axle hide most of it."""
     plan = AdaptivePlan(course, 1.0, limits=PEAK_LIMITS)

@@ -144,18 +144,20 @@ class GripEstimate:
 
         Args:
             use: of the believed envelope, 1 at its limit.
-            slip: combined slip of the axle that slips more, over that of the peak.
+            slip: combined slip of the axle that slips more, over that of the peak; NaN: not known.
             angle_slip: the same by the slip angle alone.
             dt: s since the last sample.
             braked: whether the car is braked.
             driven: whether it gains speed.
             reference: capacity over what is believed that laps have shown here with all the grip; NaN: not known.
         """
-        if not math.isfinite(use + slip + angle_slip):
+        if not math.isfinite(use + angle_slip):
             return math.nan
         share = min(dt / FILTER_TIME, 1.0)
         self.use += share * (use - self.use)
         self.slip += share * (angle_slip - self.slip)
+        if math.isnan(slip):
+            return math.nan
         self.combined_slip += share * (slip - self.combined_slip)
         combined = self.combined_slip
         if not (self.use > LEAST_USE * self.grip and MARGIN_SLIP < combined < MOST_SLIP):

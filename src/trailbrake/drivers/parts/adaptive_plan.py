@@ -14,7 +14,7 @@ import numpy as np
 from trailbrake.arrays import Array
 from trailbrake.cars.axle_forces import planning_car
 from trailbrake.cars.ggv_envelope import running_resistance
-from trailbrake.control.vehicle.grip_estimate import MOST_GRIP, GripEstimate
+from trailbrake.control.vehicle.grip_estimate import LEAST_SLIP, MOST_GRIP, GripEstimate
 from trailbrake.control.vehicle.line_tracking import DEFAULT_GAINS, TrackingGain
 from trailbrake.errors import DataError
 from trailbrake.json_types import JsonObject
@@ -37,7 +37,7 @@ from trailbrake.planning.lap_learning import (
     rate_fault,
     read_plan_memory,
 )
-from trailbrake.planning.place_grip import PlaceGrip, TyreSample
+from trailbrake.planning.place_grip import FIRM_SLIP, PlaceGrip, TyreSample
 from trailbrake.planning.section_trials import find_sections
 from trailbrake.planning.speed_profile import PathShape, ProfileSettings, interpolate_speed, refill_profile
 from trailbrake.tracks.frenet import RoadTable
@@ -99,7 +99,7 @@ class GripUse(NamedTuple):
 
     Attributes:
         share: of the believed envelope, 1 at its limit.
-        slip: combined slip of the axle that slips more, over that of the peak.
+        slip: combined slip of the axle that slips more, over that of the peak; NaN: not known.
         angle_slip: the same by the slip angle alone.
         friction: over the believed one, by the slips of steady cornering; NaN: not measured.
         traction: the same by the slips of driven wheels.
@@ -235,14 +235,22 @@ class AdaptivePlan:
         if not math.isnan(shown):
             self.learning.add_capacity(s, shown / estimate.shown_grip, dt, evidence)
         if not math.isnan(traction):
-            reference = self.learning.reference_at(s, Evidence.TRACTION)
-            if not math.isnan(reference):
-                estimate.add_traction(traction / reference, dt)
+            shown_before = self.learning.reference_at(s, Evidence.TRACTION)
+            if not math.isnan(shown_before):
+                estimate.add_traction(traction / shown_before, dt)
             self.learning.add_capacity(s, traction / estimate.shown_grip, dt, Evidence.TRACTION)
-        sample = TyreSample(estimate.capacity, estimate.combined_slip, *estimate.past_and_present, dt)
+        capacity = math.nan if math.isnan(slip) else self._compare_capacity(reference)
+        sample = TyreSample(capacity, estimate.combined_slip, *estimate.past_and_present, dt)
         if self.places.observe(s, sample):
             estimate.return_to(self.places.level)
             self.learning.discard_stations(self.places.end_place(s), estimate.grip)
+
+    def _compare_capacity(self, reference: float) -> float:
+        """Return the present capacity over `reference`, that of laps before; NaN where it says nothing of a place."""
+        capacity, slip = self.estimate.capacity, self.estimate.combined_slip
+        if slip < FIRM_SLIP or (math.isnan(reference) and slip > LEAST_SLIP):
+            return capacity
+        return capacity / reference
 
     def _take_tyres_alone(self, s: float, forward: float, dt: float, use: GripUse) -> None:
         """Take what the tyres show beside the line, where no lap before has been."""
