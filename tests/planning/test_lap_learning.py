@@ -59,6 +59,27 @@ def test_margin_raises_the_plan_by_a_step_a_lap_up_to_a_bound():
     assert learning.laps == 21
 
 
+@pytest.mark.parametrize(("fault", "left"), [(0.2, 1.0), (0.35, 0.65 / 0.7)])
+def test_what_goes_wrong_behind_a_fall_of_the_grip_is_the_fault_of_the_plan_before_it(fault, left):
+    learning = LapLearning(LENGTH, closed=True, limits=PEAK_LIMITS)
+    for s in np.arange(5.0, LENGTH, 2.0):
+        grip = 1.0 if s < 500.0 else 0.7
+        learning.observe(s, LapSample(grip, grip, 0.95, 0.9, fault if 500.0 < s < 520.0 else 0.0))
+    learning.observe(1.0, LapSample(0.7, 0.7, 0.0, 0.0, 0.0))
+    assert learning.factors[[50, 51]] == pytest.approx(0.7 * left, rel=0.03)
+
+
+def test_a_car_that_brakes_across_the_line_too_fast_for_the_new_plan_does_not_lower_it_again():
+    learning = LapLearning(LENGTH, closed=True, limits=PEAK_LIMITS)
+    for fault in (0.15, 0.1):
+        drive_lap(learning, lambda s: 0.9, fault_at=lambda s, fault=fault: fault if s < 100.0 else 0.0)
+        lowered = learning.factors[:9].copy()
+    assert lowered == pytest.approx(0.85, abs=0.02)
+    for _ in range(2):  # a fault that the lap before has planned for as well is its own
+        drive_lap(learning, lambda s: 0.9, fault_at=lambda s: 0.1 if s < 100.0 else 0.0)
+    assert np.all(learning.factors[:9] < 0.95 * lowered)
+
+
 @pytest.mark.parametrize("slip", [0.75, LIMITS.target_slip])
 def test_where_a_lap_had_no_margin_the_factor_makes_up_for_an_estimate_that_may_rise(slip):
     learning, rise, risen = circuit(), 1.04, 1.0 + find_room(LIMITS.target_slip - slip)

@@ -41,6 +41,7 @@ COSTLY_FAULT = 0.015  # from which a fault costs: so many s more for each s of t
 FALLING_GRIP = 0.05  # by which the estimated grip falls in a lap that raises no plan
 FALLEN_RESERVE = 0.04  # of the grip, kept in a lap with clearly less than the lap before: its places show it one by one
 FALLEN_RANGE = 0.07  # of the fall beyond the tolerance, from which all of that is kept
+FALL_FORGETTING = 0.001  # 1/m, by which what was planned with before a fall stops being the cause of faults
 PLANNED_USE = 0.95  # of the planned grip, that a car which holds its plan uses
 LEAST_USE = 0.7  # of the planned grip, below which a station says nothing
 LEAST_SHOWN = 0.1  # s of samples at a station, from which they say how much capacity there is
@@ -184,6 +185,9 @@ class LapLearning:
         self._used = np.ones(count)  # the share of the plan that was used with it, at most 1
         self._driven = np.ones(count)  # the same at the present lap's last sample at a station, ...
         self._tells = np.zeros(count, bool)  # ... and whether the lap says something there
+        # A car is as fast as was planned before: the usable grip before it fell, and the factors of the lap before over
+        # those of the present lap, which begins where it may be braking.
+        self._approach, self._carried = 0.0, np.ones(count)
         self._slips = np.zeros(count)  # the largest of the present lap
         self._estimates = np.ones(count)  # of the grip at the present lap's last sample at a station, ...
         self.last_estimates = np.ones(count)  # ... and in the lap before
@@ -211,16 +215,24 @@ class LapLearning:
         moved, self._s = s - self._s, s
         if 0.0 <= moved < 2.0 * STATION:
             self._passed[:, station] += dt, moved
+            self._approach -= FALL_FORGETTING * moved
         jump, self._station = station - self._station, station
         ended = self._closed and jump < -len(self.factors) // 2
         if ended:
+            before = self.factors
             self.finish_lap(grip, next_rise)
+            self._carried = np.maximum(before / self.factors, 1.0)
         self._estimates[station], self._driven[station] = grip, driven
         self._slips[station] = max(self._slips[station], slip)
         self._tells[station] |= use > 0.0
+        usable = self.usable_grip(s, grip)
+        self._approach = max(usable, self._approach)
         target = self._limits.target_slip
         if use > LEAST_USE or slip > target or fault > 0.0:
             wrong = SLIP_GAIN * (slip - target) + fault
+            if wrong > 0.0:  # the plan of before a fall was too fast, which that of now need not be
+                carried = max(float(self._carried[station]) - FALL_FORGETTING * s, 1.0)
+                wrong = max(1.0 - carried * self._approach / usable * (1.0 - wrong), 0.0)
             if wrong > self._fault[station]:
                 self._fault[station], self._grip[station] = wrong, driven
                 self._used[station] = min(use / PLANNED_USE, 1.0)
