@@ -91,7 +91,7 @@ def test_a_rival_slower_by_grip_is_passed_in_the_bend_and_an_equal_one_is_not(sh
     course = Course(load_track("pinegrove"), load_car("gt3")).with_kerbs()
     line, body = course.line, course.known_car().body
     own = course.profile.speed
-    road = RaceRoad(line.kernel_table, path_shapes(line), build_paths(line, make_inside_room(body.width)),
+    road = RaceRoad(line.kernel_table, path_shapes(line), build_paths(line, own, make_inside_room(body.width)),
                     course.envelope, GRIP_MARGIN, (body.length, body.width), own)  # fmt: skip
     planner = AttackPlanner(road, line, own, make_inside_room(body.width))
     row, s, works, found = 1300, 1300.0 + 60.0, [], []  # far enough behind for a run

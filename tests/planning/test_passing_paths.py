@@ -49,7 +49,7 @@ def plan():
     course = Course(load_track("pinegrove"), load_car("gt3")).with_kerbs()
     line, body = course.line, course.known_car().body
     room, own = make_inside_room(body.width), course.profile.speed
-    road = RaceRoad(line.kernel_table, path_shapes(line), build_paths(line, room), course.envelope, GRIP_MARGIN,
+    road = RaceRoad(line.kernel_table, path_shapes(line), build_paths(line, own, room), course.envelope, GRIP_MARGIN,
                     (body.length, body.width), own)  # fmt: skip
     costs = weigh_paths(line, road, own, room)
 
@@ -70,7 +70,7 @@ def find_room(car):
 def test_the_car_keeps_its_room_in_each_lane(track, car):
     course = Course(load_track(track), load_car(car)).with_kerbs()
     room = find_room(course.known_car())
-    lanes = build_paths(course.line, room)[PASS + 1 :]
+    lanes = build_paths(course.line, course.profile.speed, room)[PASS + 1 :]
     rightmost, leftmost = find_path_bounds(course.line, course.line.stations(), room)
     beyond = np.maximum(lanes - np.maximum(leftmost, 0.02), np.minimum(rightmost, -0.02) - lanes)
     assert beyond.max() < 0.3  # between two unknowns of a lane the edge may bend
@@ -79,13 +79,21 @@ def test_the_car_keeps_its_room_in_each_lane(track, car):
 
 def test_lanes_near_the_line_bend_little_more_than_it():
     course = Course(load_track("pinegrove"), load_car("gt3")).with_kerbs()
-    lanes = build_paths(course.line, find_room(course.known_car()))[PASS + 1 :]
+    lanes = build_paths(course.line, course.profile.speed, find_room(course.known_car()))[PASS + 1 :]
     curvature, spacing = course.line.column(RoadColumn.CURVATURE), course.line.spacing
     for aside, lane in zip(LANES, lanes, strict=True):
         if abs(aside) < 3.0:
             assert np.abs(lane).max() > 1.0
             bend = curvature + np.gradient(np.gradient(lane, spacing), spacing)
             assert np.square(bend).mean() < 2.0 * np.square(curvature).mean()
+
+
+def test_lanes_keep_to_their_sides_in_tight_hairpins():
+    course = Course(load_track("kartwerk"), load_car("kart")).with_kerbs()
+    lanes = build_paths(course.line, course.profile.speed, find_room(course.known_car()))[PASS + 1 :]
+    bends = np.abs(course.line.column(RoadColumn.CURVATURE)) > 1.0 / 60.0
+    right, left = lanes[: len(LANES) // 2, bends].mean(), lanes[len(LANES) // 2 :, bends].mean()
+    assert left - right > 1.5
 
 
 def test_a_place_is_reached_when_the_prediction_says():

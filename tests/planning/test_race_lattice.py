@@ -43,7 +43,7 @@ def course():
 
 @pytest.fixture
 def road(course):
-    body, paths = course.known_car().body, build_paths(course.line, find_room(course.known_car()))
+    body, paths = course.known_car().body, build_paths(course.line, course.profile.speed, find_room(course.known_car()))
     return RaceRoad(course.line.kernel_table, path_shapes(course.line), paths, course.envelope, GRIP_MARGIN,
                     (body.length, body.width), course.profile.speed)  # fmt: skip
 

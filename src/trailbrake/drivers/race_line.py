@@ -89,7 +89,7 @@ class Driver(line_track.Driver):
             fill_rows(self.plan.table, self.sources, 0, len(self.plan.table))
         body, sources = course.known_car().body, self.sources
         room = PathRoom(0.5 * body.width, 0.5 * min(body.track_front, body.track_rear), LANE_MARGIN, kerbs=True)
-        size, paths = (body.length, body.width), build_paths(self.line, room)
+        size, paths = (body.length, body.width), build_paths(self.line, self.adaptive.speeds, room)
         self.tracker = RivalTracker(self.line, self.adaptive.speeds, size)
         limits = slip_clutch(sources.limits)
         alone = self.adaptive.speeds

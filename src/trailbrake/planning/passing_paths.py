@@ -1,8 +1,8 @@
 """Paths beside the line: lanes along the whole road, and a path past one car.
 
-A lane keeps to one side of the line as far as the road allows, and bends as little as it can: one at a fixed share of
-the road turns tighter than the line, and a line moved aside has a kink where it meets the edge. It minimises the square
-of its curvature, and of its distance from a line moved aside.
+A lane keeps to one side of the line as far as the road allows, and bends as little as it can beside it: a line moved
+aside has a kink where it meets the edge. It minimises the square of what its curvature differs from the line's, and of
+its distance from a line moved aside; where hairpins are tight, the path of least curvature lies outside on every lane.
 
 A path past a car is on one side of it on a stretch of the line, and else the quickest that leads there and back.
 At the limit of the tyres a = v^2 k, so that the time of a metre, 1 / v, grows with the square of the curvature k: a
@@ -41,7 +41,7 @@ from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
 
 LANES = (-9.0, -4.5, -3.2, -2.2, -1.2, 1.2, 2.2, 3.2, 4.5, 9.0)  # m left of the line, the last along the edges
-REACH = 25.0  # m, over which a lane approaches its distance from the line
+REACH_TIME, REACH = 0.8, (8.0, 25.0)  # s, and m least and most, over which a lane approaches its distance from the line
 TOLERANCE = 1e-4  # of the programme of a lane
 LEAST_ROOM = 0.02  # m between the bounds of a path, where the road is narrower than the car with its margins
 SIDE_ROOM = 0.05  # m between cars, besides SIDE_MARGIN: bounds are a little soft
@@ -97,11 +97,12 @@ def make_passing_buffers() -> PassingBuffers:
                           np.zeros((4, POINTS)), make_buffers())  # fmt: skip
 
 
-def build_paths(line: Road, room: PathRoom) -> Array:
+def build_paths(line: Road, speeds: Array, room: PathRoom) -> Array:
     """Return `RaceRoad.paths`, (PASS + 1 + len(LANES), n) m left of the line at its rows; the line is driven.
 
     Args:
         line: whose widths reach to the edges of the road.
+        speeds: (n,) m/s, at its rows.
         room: of the car.
     """
     n = len(line.table)
@@ -110,28 +111,17 @@ def build_paths(line: Road, room: PathRoom) -> Array:
     rightmost, leftmost = (bound[rows] for bound in find_path_bounds(line, line.stations(), room))
     middle = 0.5 * (rightmost + leftmost)
     bounds = Bounds(np.minimum(rightmost, middle - LEAST_ROOM), np.maximum(leftmost, middle + LEAST_ROOM))
-    bending, rate = _square_curvature(line.column(RoadColumn.CURVATURE)[rows], spacing, closed=line.closed)
-    pull = (spacing / REACH) ** 4
-    matrix = bending._replace(d0=bending.d0 + pull)
-    offsets = [
-        solve_box_qp(matrix, rate - pull * aside, bounds, np.full(len(rows), aside), TOLERANCE) for aside in LANES
-    ]
+    weight = np.ones(len(rows))  # of the bend at a row
+    if not line.closed:
+        weight[[0, -1]] = 0.0
+    before, after = np.roll(weight, 1), np.roll(weight, -1)
+    pull = (spacing / np.clip(REACH_TIME * speeds[rows], *REACH)) ** 4
+    matrix = CyclicMatrix(before + 4.0 * weight + after + pull, -2.0 * (weight + after), after)
+    distances = [np.full(len(rows), aside) for aside in LANES]
+    offsets = [solve_box_qp(matrix, -pull * aside, bounds, aside, TOLERANCE) for aside in distances]
     period = float(n) if line.closed else None
     lanes = [np.interp(np.arange(n), rows, offset, period=period) for offset in offsets]
     return np.array([np.zeros(n)] * (PASS + 1) + lanes)
-
-
-def _square_curvature(curvature: Array, spacing: float, *, closed: bool) -> tuple[CyclicMatrix, Array]:
-    """Return the matrix and the linear term of half the square of spacing^2 times the curvature of an offset path."""
-    side = np.ones(len(curvature))
-    middle = (curvature * spacing) ** 2 - 2.0
-    if not closed:
-        side[[0, -1]] = middle[[0, -1]] = 0.0
-    constant = np.where(side > 0.0, curvature * spacing**2, 0.0)
-    d0 = np.roll(side, -1) + middle**2 + np.roll(side, 1)
-    d1 = np.roll(side * middle, -1) + middle * side
-    linear = np.roll(side * constant, -1) + middle * constant + np.roll(side * constant, 1)
-    return CyclicMatrix(d0, d1, np.roll(side, -1)), linear
 
 
 def weigh_paths(line: Road, road: RaceRoad, speeds: Array, room: PathRoom) -> PassingCosts:
