@@ -11,6 +11,7 @@ from trailbrake.planning.passing_paths import build_paths
 from trailbrake.planning.path_room import PathRoom
 from trailbrake.planning.race_lattice import (
     DRIVEN,
+    HELD,
     LINE,
     NO_RETURN,
     PASS,
@@ -207,6 +208,19 @@ def test_no_lane_is_begun_where_nobody_is_to_be_passed(road):
     road.paths[DRIVEN] = road.paths[PASS + 1]
     behind = rival_at(-5.0, SPEED, 0.0)  # it has just been passed: the line is not free yet
     assert plan_race_path(road, start, among(behind), make_buffers()).target in (DRIVEN, LINE)
+
+
+def test_a_return_to_the_line_ends_where_another_is_still_beside(road):
+    rows, path = np.arange(ROW - STRIDE, ROW + 500), make_buffers()
+    road.paths[DRIVEN, rows] = np.interp(rows, [ROW - 10, ROW + 90], [3.2, 0.0])
+    road.paths[HELD] = road.paths[DRIVEN, ROW]
+    start = START._replace(is_stepping=True)
+    beside = rival_at(-1.0, SPEED + 1.0, 0.0)
+    beside[0, :, RivalColumn.SPEED] = 60.0
+    choice = plan_race_path(road, start, among(beside), path)
+    assert choice.target == HELD  # it went on, with a collision ahead: each other path is too far away
+    assert path.offset[1:12].min() > road.size[1] + 0.5
+    assert plan_race_path(road, start, among(rival_at(-30.0, 20.0, 0.0)), path).target == DRIVEN
 
 
 def test_it_waits_behind_a_car_that_stands_where_it_can_go_round_it(road):

@@ -25,6 +25,7 @@ from trailbrake.planning.passing_paths import build_paths
 from trailbrake.planning.path_room import PathRoom
 from trailbrake.planning.race_lattice import (
     DRIVEN,
+    HELD,
     LINE,
     PASS,
     POINTS,
@@ -96,6 +97,7 @@ class Driver(line_track.Driver):
         self.road = RaceRoad(sources.line, sources.shapes, paths, limits, GRIP_MARGIN, size, alone, self.pace)
         self.attack = AttackPlanner(self.road, self.line, self.sources.speed, room)
         self.driven_path, self.path = paths[DRIVEN], make_buffers()
+        self.room = paths[PASS + 1 :].min(axis=0), paths[PASS + 1 :].max(axis=0)
         self.race_plans = [self._make_race_plan(), self._make_race_plan()]
         self.rivals = np.zeros((MOST_RIVALS, STEPS, len(RivalColumn)))
         self.since_plan, self.pending, self.delay_ticks = math.inf, self.held_plan, -1
@@ -151,9 +153,8 @@ class Driver(line_track.Driver):
         is_stepping = (self.own_row - self.step_row) % len(self.driven_path) < self.step_rows
         self.step_rows *= is_stepping
         if self.held_plan is self.plan and abs(offset) > MOST_ERROR:  # as on a grid: it goes on beside the line
-            lanes = self.road.paths[PASS + 1 :]
-            self.driven_path[:] = np.clip(offset, lanes.min(axis=0), lanes.max(axis=0))
-            self.target = DRIVEN
+            self.driven_path[:], self.target = np.clip(offset, *self.room), DRIVEN
+        self.road.paths[HELD] = np.clip(self.driven_path[self.own_row], *self.room)
         error = offset - float(self.driven_path[self.own_row])
         self.turn += 1
         step_time = STEP_TIMES[self.turn % len(STEP_TIMES)]

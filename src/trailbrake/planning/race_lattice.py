@@ -27,11 +27,12 @@ from trailbrake.planning.speed_profile import (
 from trailbrake.tracks.frenet import RoadTable
 from trailbrake.tracks.road_columns import RoadColumn
 
-DRIVEN, LINE, PASS = 0, 1, 2  # rows of `RaceRoad.paths`; lanes follow
+DRIVEN, LINE, HELD, PASS = 0, 1, 2, 3  # rows of `RaceRoad.paths`; lanes follow
 STRIDE = 4  # rows of the line from one point of a path to the next
 POINTS = 190  # of a path at most
 NO_RETURN = POINTS + 2  # point of a path
-STEP_TIMES = (2.0, 3.5)  # s, over which paths change to their target, by turn of plans
+STEP_TIMES = (2.0, 3.5)  # s, over which paths change to their target, by turn of plans, ...
+HELD_SHARE = 0.6  # ... or this share, to stay where the car is across the road
 LEAST_STEP = 40.0  # m, the same, ...
 WALKING_STEP, WALKING_SPEED = 12.0, 5.0  # ... m, or this below that speed, m/s, behind a car that stands
 RETURN_STEP_TIME = 2.5  # s, over which it is expected to come back to the line after a pass
@@ -43,7 +44,7 @@ CORNER_ROUNDS = 3  # of the iteration for the speed of a bend
 COLLISION_COST = 300.0  # m of way, for an overlap of the cars themselves
 RISK_COST = 40.0  # m, for an overlap of the places where they may be
 CHANGE_COST = 2.0  # m, for another path than the driven one
-BEGIN_RISK = 2.0  # times that risk counts for a lane that is not driven yet
+BEGIN_RISK = 10.0  # m of risk, that count twice for a path past another that is not driven yet; with the square
 REVISION_COST = 20.0  # m, the same while a step or a pass is under way: a car that swerves to and fro slides
 OFFSET_COST = 0.2  # m for each m from the line at the end
 SPEED_VALUE = 1.0  # s: m of way that 1 m/s more at the end of the horizon is worth
@@ -72,7 +73,7 @@ class RaceRoad(NamedTuple):
     Attributes:
         line: the line, its GRIP column the friction that is planned with.
         shapes: (n, 5) `PathShape` of its rows.
-        paths: (PASS + 1 + lanes, n) m left of the line: the driven path, the line (0), a path past a car, the lanes.
+        paths: (PASS + 1 + lanes, n) m left of the line: driven, the line (0), where the car is, past a car, the lanes.
         limits: envelope of the car.
         margin: share of the envelope to use.
         size: m, length and width of the car; others are taken to be as large.
@@ -392,7 +393,7 @@ def drive_path(
 def plan_race_path(road: RaceRoad, start: RaceStart, traffic: RaceTraffic, path: PathBuffers) -> RaceChoice:
     """Choose a path and leave it, with its speeds, in `path`.
 
-    Each is driven as it leads, staying behind (if it leads to the line), and back to the line after the car ahead.
+    Each is driven as it leads, staying behind (if it leads to no lane), and back to the line after the car ahead.
 
     Args:
         road: that is driven.
@@ -405,20 +406,20 @@ def plan_race_path(road: RaceRoad, start: RaceStart, traffic: RaceTraffic, path:
     change_cost = REVISION_COST if start.is_stepping or start.target == PASS else CHANGE_COST
     best, best_yields, best_passed = RaceChoice(DRIVEN, 1, NO_RETURN, math.inf, 0.0, False), False, -1
     walks = start.speed < WALKING_SPEED and traffic.ahead >= 0 and is_standing(traffic.rivals, traffic.ahead)
-    least = WALKING_STEP if walks else LEAST_STEP
-    step = max(int(max(start.step_time * start.speed, least) / h), 2)
+    step = max(int(max(start.step_time * start.speed, WALKING_STEP if walks else LEAST_STEP) / h), 2)
     for target in range(targets):
-        if (target == start.target and target != DRIVEN) or (target == PASS and not traffic.has_path):
-            continue  # the driven path leads there, or there is none
+        if target == start.target and target != DRIVEN:
+            continue  # the driven path leads there
+        if (target == PASS and not traffic.has_path) or (target == HELD and best.risk == 0.0):
+            continue  # there is none, or nothing is to be evaded
         back, cleared = NO_RETURN, -1
-        blend = step
+        blend = max(int(HELD_SHARE * step), 2) if target == HELD else step
         if target == PASS and abs(road.paths[PASS, start.row] - road.paths[DRIVEN, start.row]) < ON_PATH:
             blend = 2  # it begins here
         for attempt in range(3):
-            if (attempt == 1 and target > LINE) or (attempt == 2 and (target == home or cleared < 0)):
+            if (attempt == 1 and target > HELD) or (attempt == 2 and (target == home or cleared < 0)):
                 continue
-            if attempt == 2:
-                back = cleared
+            back = cleared if attempt == 2 else back
             if attempt != 1:
                 _shape_path(road, start, target, (blend, back), path)
                 fill_free_speeds(road, start, path)
@@ -429,9 +430,10 @@ def plan_race_path(road: RaceRoad, start: RaceStart, traffic: RaceTraffic, path:
                 _brake_in_time(road, start, path)
                 way, risk, held_up, passed = drive_path(road, start, path, traffic, (goal, True, False, False))
             cleared = passed if attempt == 0 else cleared
-            cost = risk * (BEGIN_RISK if target > LINE else 1.0) - way + (change_cost if target != DRIVEN else 0.0)
-            cost += OFFSET_COST * abs(path.offset[start.points])
-            cost += BEHIND_COST if target > LINE and traffic.ahead < 0 else 0.0
+            cost = risk - way + OFFSET_COST * abs(path.offset[start.points])
+            cost += change_cost if target != DRIVEN else 0.0
+            if target > HELD:
+                cost += risk * risk / BEGIN_RISK + (BEHIND_COST if traffic.ahead < 0 else 0.0)
             leads_home = target == home and (target == DRIVEN or not start.is_stepping)
             if leads_home and risk == 0.0 and not held_up:  # nothing is in the way
                 return RaceChoice(target, blend, back, cost, risk, held_up)
