@@ -243,6 +243,16 @@ def test_a_car_far_below_its_plan_teaches_nothing_of_how_it_is_steered(faster, i
     assert made.steering._counts.any() == is_learned
 
 
+@pytest.mark.parametrize("cut", [0.0, 0.01])
+def test_feedback_that_front_tyres_at_their_peak_cannot_give_teaches_nothing(cut):
+    """In the next lap, slower, it put the car off the inside of the bend, and the speed was lowered for it."""
+    made = driver()
+    law = made.track_line
+    made.track_line = lambda *states: TrackingCommand(*law(*states))._replace(steer_cut=cut)
+    made.act(state(), 0.02)
+    assert made.steering._counts.any() == (cut == 0.0)
+
+
 def test_the_wheel_that_locks_first_has_no_margin_left_for_later_braking(monkeypatch):
     car = load_car("f1")
     made, seen = Driver(), []

@@ -288,7 +288,11 @@ class Driver:
         elif self.is_fading != adaptive.has_fallen:
             self._fade_corrections(command.s, 0.0 if adaptive.has_fallen else 1.0)
         elif not (
-            self.is_disturbed or deviation.off_road or self.is_fading or command.speed_error > MOST_SLOW * state.speed
+            self.is_disturbed
+            or deviation.off_road
+            or self.is_fading
+            or command.speed_error > MOST_SLOW * state.speed
+            or command.steer_cut > 0.0  # no tyre gives what feedback wants: learned, it cuts the bend in a slower lap
         ):
             # The law reads the correction ahead of the car by its lead: so much earlier than what it answers to.
             self.steering.add_sample(
