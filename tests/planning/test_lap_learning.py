@@ -461,6 +461,16 @@ def test_a_first_lap_below_the_file_s_grip_vouches_for_little_more_than_was_driv
     assert right.factors[10:60].min() == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize(("end", "rise"), [(0.98, find_room), (0.94, find_sure_room)])
+def test_a_first_lap_at_whose_end_the_file_s_grip_is_shown_again_was_not_on_poor_ground(end, rise):
+    """One braking into a bend had lowered the estimate, and slips of that plan hardly raised it again."""
+    learning, margin = LapLearning(LENGTH, closed=True, limits=PEAK_LIMITS), 0.25
+    for s in np.arange(5.0, LENGTH, 2.0):
+        observe(learning, s, 0.94 if s < 900.0 else end, 0.95, PEAK_LIMITS.target_slip - margin, 0.0)
+    observe(learning, 1.0, end, 0.0, 0.0, 0.0)
+    assert learning.factors[10:60] == pytest.approx(0.94 * (1.0 + rise(margin)))
+
+
 def test_straights_of_a_first_lap_get_the_grip_that_was_driven_at_its_end():
     learning = LapLearning(LENGTH, closed=True, limits=PEAK_LIMITS)
     for s in np.arange(5.0, LENGTH, 2.0):

@@ -45,7 +45,7 @@ def test_a_step_that_pays_is_never_doubled_beyond_what_the_tyres_vouch_for(room)
     tried = made.judge(lap_of(np.ones(COUNT), 1.0, step=0.06, room=room))
     following = made.judge(lap_of(tried, 0.99, step=0.06, room=room))
     assert tried == pytest.approx(1.0 + min(0.06, room + SURE_STEP))
-    assert following / tried == pytest.approx(1.0 + min(TRUST_GROWTH * 0.06, room + SURE_STEP))
+    assert following / tried == pytest.approx(1.0 + min(TRUST_GROWTH * 0.06, room + TRUST_GROWTH * SURE_STEP))
 
 
 def test_a_slower_section_gets_its_best_plan_back_with_a_smaller_step_and_others_go_on():
@@ -101,12 +101,14 @@ def test_a_step_off_an_edge_gives_some_of_the_best_plan_up():
     assert made.judge(lap_of(tried, 1.4, fault=2.0 * SEVERE_FAULT)) == pytest.approx(1.0 - BACK_OFF)
 
 
-def test_a_lap_on_less_grip_says_nothing_of_its_plan():
+def test_a_slower_lap_on_less_grip_says_nothing_of_its_plan_and_a_quicker_one_is_the_best():
     made = trials()
     made.judge(lap_of(np.ones(COUNT), 1.0))
     trust = made.trust.copy()
-    assert made.judge(lap_of(np.full(COUNT, 0.9), 0.9, usable=0.99 * SAME_GRIP)) == pytest.approx(1.0)
+    less, plan = 0.99 * SAME_GRIP, np.full(COUNT, 0.9)
+    assert made.judge(lap_of(plan, 1.1, usable=less)) == pytest.approx(1.0)
     assert made.trust == pytest.approx(trust)
+    assert made.judge(lap_of(plan, 0.9, usable=less)) == pytest.approx(0.9 * (1.0 + TRUST_GROWTH * 0.04))
 
 
 @pytest.mark.parametrize(("step", "next_plan"), [(0.04, 1.04), (-0.02, 1.04 * 0.98), (-0.1, 1.0)])

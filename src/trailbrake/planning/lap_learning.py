@@ -286,7 +286,7 @@ class LapLearning:
         # Of the whole lap: at the exit of one bend the wheels may spin, and the estimate falls for a moment.
         typical, driven = (float(np.median(v[self._tells])) if self._tells.any() else 1.0 for v in
                            (self._estimates, self._driven))  # fmt: skip
-        is_poor = not follows_estimate and typical < DOUBTFUL_GRIP
+        is_poor = not follows_estimate and max(typical, grip) < DOUBTFUL_GRIP
         self.trials.most_trust = 1.0 if is_poor else MOST_TRUST
         if is_poor:
             reserve = FALLEN_RESERVE if self.laps else 0.0

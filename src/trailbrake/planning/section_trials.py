@@ -21,8 +21,8 @@ EQUAL_COST = 5e-4  # share by which the same plan may cost more in another lap
 BACK_OFF = 0.01  # share of its best plan that a section gives up for good where a step went wrong
 TRUST_GROWTH, TRUST_SHRINKAGE = 2.0, 0.3  # of the share of a step that is taken, after one that paid or did not
 MOST_TRUST = 2.0  # where steps have paid, and evidence still asks for the next: they were too small
-SURE_STEP = 0.015  # share of a plan, tried beyond what its tyres vouch for
-SAME_GRIP = 0.98  # of the usable grip of the best lap, below which a lap says nothing of its plan
+SURE_STEP = 0.015  # share of a plan, tried beyond what its tyres vouch for, where a whole step is taken
+SAME_GRIP = 0.98  # of the usable grip of the best lap, below which a slower lap says nothing of its plan
 SAME_PLAN = 0.01  # share above the best plan, up to which what goes wrong is the road's change, not the step's
 SEVERE_FAULT = 0.03  # share by which a plan was too fast, from which it has gone wrong
 
@@ -119,13 +119,13 @@ class SectionTrials:
                     self.trust[k] = max(self.trust[k], 1.0)
             elif np.isnan(cost):
                 is_better = False
-            elif np.min(lap.usable[section] / kept.usable[section]) < SAME_GRIP:
-                # Its time says nothing; what its tyres have shown holds, and the step is tried again as far as that.
-                is_better, trust = False, self.trust[k]
-                most = np.maximum(lap.plan[section] * (1.0 + lap.step[section]), kept.plan[section])
             elif is_better := cost <= (1.0 + EQUAL_COST) * best:
                 growth = TRUST_GROWTH if cost < (1.0 - EQUAL_COST) * best else 1.0
                 trust = self.trust[k] = min(growth * self.trust[k], self.most_trust)
+            elif np.min(lap.usable[section] / kept.usable[section]) < SAME_GRIP:
+                # Slower for less grip: what its tyres have shown holds, and the step is tried again as far as that.
+                trust = self.trust[k]
+                most = np.maximum(lap.plan[section] * (1.0 + lap.step[section]), kept.plan[section])
             elif (
                 np.max(lap.fault[section]) > SEVERE_FAULT
                 and np.max(lap.plan[section] / kept.plan[section]) < 1.0 + SAME_PLAN
@@ -144,7 +144,7 @@ class SectionTrials:
             if np.isfinite(self._best[k]):
                 step = kept.step[section]
                 raised = np.where(step > 0.0, trust, min(trust, 1.0)) * step
-                raised = np.minimum(raised, kept.room[section] + SURE_STEP)
+                raised = np.minimum(raised, kept.room[section] + trust * SURE_STEP)
                 tried = kept.plan[section] * (1.0 + raised)
                 following[section] = np.minimum(tried, most)
         return following
