@@ -155,6 +155,74 @@ def test_a_line_that_is_damaged_is_named(laps, tmp_path):
         read_csv_log(tmp_path / "a.csv")
 
 
+def clock(seconds, day=86_400.0):
+    seconds %= day
+    return f"{seconds // 3600:02.0f}:{seconds // 60 % 60:02.0f}:{seconds % 60 // 1e-3 * 1e-3:06.3f}"
+
+
+def write_rows(path, laps, name, cell, beside=lambda k: "", encoding="utf-8"):
+    """Write laps of a log whose column `name` has `cell(row)`, and `beside(row)` in one more."""
+    rows = [f'{cell(k)},{n:.0f},{x:.3f},{y:.3f},{3.6 * v:.3f},"{beside(k)}"' for k, (n, x, y, v) in enumerate(
+        zip(laps.lap, laps.x, laps.y, laps.speed, strict=True))]  # fmt: skip
+    path.write_bytes("\n".join([f"{name},Lap,X (m),Y (m),Speed (km/h),RPM", *rows, ""]).encode(encoding))
+    return read_lap_log(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "cell"),
+    [
+        ("Time (min)", lambda t: f"{t / 60.0:.7f}"),
+        ("Time", lambda t: f"{1000.0 * t:.0f}"),
+        ("timestamp", lambda t: f"{1e6 * (t + 1_795_855_000):.0f}"),
+        ("unix time", lambda t: f"{t + 1_795_855_000:.3f}"),
+        ("Time", lambda t: clock(t + 86_380.0)),
+        ("Date/Time", lambda t: f"05/{1 + (t > 20.0)}/2026 {clock(t + 43_180.0, 43_200.0)} {'AP'[t < 20.0]}M"),
+        ("Time of day", lambda t: clock(t + 40_000.0)),
+    ],
+)
+def test_each_form_of_time_gives_the_same_laps(name, cell, laps, tmp_path):
+    found = write_rows(tmp_path / "a.csv", laps, name, lambda k: cell(float(laps.time[k])))
+    assert len(found) == len(laps.time)
+    assert [lap.time_s for lap in found.laps] == pytest.approx(laps.lap_times, abs=0.01)
+
+
+@pytest.mark.parametrize("name", ["Lap time", "Time"])
+def test_a_lap_clock_is_a_time(name, laps, tmp_path):
+    """Between the last sample of a lap and the first of the next one lies the usual step."""
+    found = write_rows(tmp_path / "a.csv", laps, name, lambda k: clock(float(laps.lap_time[k])))
+    assert [lap.time_s for lap in found.laps] == pytest.approx(laps.lap_times, abs=0.01)
+    assert any(f"{name} begins anew with each lap" in note for note in found.about["log"]["notes"])
+
+
+def test_a_second_session_in_a_file_is_said(laps, tmp_path):
+    """The second one is longer than the first: nothing of it is joined to that."""
+    first = files.Laps(*(v[:-200] if isinstance(v, np.ndarray) else v for v in laps))
+    both = files.Laps(*(np.concatenate([a, b]) if isinstance(a, np.ndarray) else a
+                        for a, b in zip(first, laps, strict=True)))  # fmt: skip
+    found = write_rows(tmp_path / "a.csv", both, "time", lambda k: f"{both.time[k]:.3f}")
+    log = found.about["log"]
+    assert len(found) == len(first.time)
+    assert any(f"the time begins again at sample {len(found) + 1}: another session" in note for note in log["notes"])
+    assert {field["rate_hz"] for field in log["fields"] if field["name"] != "RPM"} == {25.0}
+
+
+def test_text_of_windows_and_a_column_that_cannot_be_read(laps, tmp_path):
+    """UTF-16, and thousands with a comma, which may be decimals: the column is not used."""
+    found = write_rows(tmp_path / "a.csv", laps, "time", lambda k: f"{laps.time[k]:.3f}",
+                       lambda k: f"{3000 + k % 4000:,}", encoding="utf-16")  # fmt: skip
+    assert len(found.laps) == len(laps.lap_times)
+    assert found.about["log"]["unused"] == ["RPM (no column of numbers)"]
+
+
+def test_degrees_with_minutes(tmp_path):
+    rows = "\n".join(f"{0.1 * k:.1f};52°{1.2 + 1e-4 * k:.4f}'N;W 1°30'{36 + 0.01 * k:.2f}\";1 234" for k in range(50))
+    (tmp_path / "a.csv").write_text(f"Time;Latitude;Longitude;RPM\n{rows}\n")
+    log = read_csv_log(tmp_path / "a.csv")
+    assert files.find_channel(log, "latitude").values[10] == pytest.approx(52.0 + 1.201 / 60.0)
+    assert files.find_channel(log, "longitude").values[10] == pytest.approx(-1.51 - 0.1 / 3600.0)
+    assert log.unused == ["RPM (no column of numbers)"]
+
+
 def test_a_column_of_words_is_refused(laps, tmp_path):
     path = files.write_racechrono_2(tmp_path / "a.csv", laps)
     path.write_text(path.read_text().replace(".", "x"))

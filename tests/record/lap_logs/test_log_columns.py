@@ -35,6 +35,15 @@ def test_pedals_without_a_unit_are_shares_of_their_range(largest, share):
     assert any("taken as shares" in note for note in found.notes) == (share > 1.0)
 
 
+@pytest.mark.parametrize(("largest", "column", "value"), [
+    (180.0, "steering_wheel_angle", np.pi), (127.0, "steer", 1.0), (90.0, "steer", 0.9),
+])  # fmt: skip
+def test_a_steer_beyond_all_shares_is_an_angle(largest, column, value):
+    """But for whole numbers up to 127, which are signed bytes."""
+    found = place_columns(make_log(**PLACES, steer=("", np.full(600, largest))), "a.csv")
+    assert found.columns[column].max() == pytest.approx(value)
+
+
 def test_a_pedal_beyond_all_ranges_and_an_unknown_unit_are_left_out():
     found = place_columns(make_log(**PLACES, throttle=("", 4000.0 * (TIME > 30.0)), clutch=("bananas", TIME)), "a.csv")
     assert {"throttle", "clutch"}.isdisjoint(found.columns)

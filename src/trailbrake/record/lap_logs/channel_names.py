@@ -14,6 +14,7 @@ from trailbrake.state.tables import STATE_COLUMNS
 from trailbrake.user_files import parse_toml, read_user_text
 
 LOG_COLUMNS = {
+    "time_of_day": "s",
     "latitude": "rad",
     "longitude": "rad",
     "distance": "m",

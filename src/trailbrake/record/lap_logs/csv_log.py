@@ -1,7 +1,8 @@
 """Lap logs as tables of text: one row a sample, a header with names, perhaps rows of units and sources below it.
 
 Above the header may be lines of "key,value"; cells are separated by commas, or by semicolons or tabs, and then numbers
-may have decimal commas. Times are seconds, dates of ISO 8601 or h:mm:ss. Empty cells are values that are not known.
+may have decimal commas. Times are numbers, dates of ISO 8601, or m:ss or h:mm:ss with or without a date; places may be
+degrees, minutes and seconds. Empty cells are values that are not known.
 """
 
 import csv
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trailbrake.arrays import Array
 from trailbrake.errors import DataError
@@ -24,9 +26,18 @@ from trailbrake.user_files import read_user_file
 MAX_BYTES = 1 << 30
 HEADER_LINES = 100  # within which the header stands
 MAX_COLUMNS = 2000
+TICKING_SHARE = 0.9  # of the steps of a lap clock that go on: other columns of that name hold the time of a whole lap
+MAX_MIDNIGHT_GAP = 60.0  # s between two samples about midnight
+USUAL_PACE = 20.0  # m/s
 MAX_BAD_SHARE = 0.01  # of the cells of a channel that may be no numbers
 _ABOUT = {"track": ("track", "trackname", "venue", "circuit"), "driver": ("driver", "drivername"),
           "car": ("car", "vehicle", "vehicleid"), "started": ("created", "date", "logdate")}  # fmt: skip
+_DAY = 86_400.0  # s
+_NEEDED = ("time", "latitude", "longitude", "x", "y", "speed")  # other columns that are no numbers are not used
+_CLOCK = re.compile(r"(?:[\d./-]+\s+)?((?:\d+:)+\d+(?:\.\d*)?)\s*(?:[ap]m)?", re.IGNORECASE)
+_DEGREES = re.compile(
+    r"([NSEW]?)\s*(\d+(?:\.\d*)?)°?\s*(?:(\d+(?:\.\d*)?)['′]?\s*)?(?:(\d+(?:\.\d*)?)[\"″]?\s*)?([NSEW]?)"
+)
 _LAP_LINE = re.compile(r"lap (\d+)", re.IGNORECASE)
 _WORDS = {"": math.nan, "true": 1.0, "false": 0.0, "n": 0.0, "r": -1.0, "nan": math.nan, "-": math.nan, "yes": 1.0,
           "no": 0.0, "on": 1.0, "off": 0.0}  # fmt: skip
@@ -56,7 +67,7 @@ def read_csv_log(path: Path) -> LapLog:
     """
     data = read_user_file(path, "lap log", MAX_BYTES)
     try:
-        text = data.decode("utf-8-sig")
+        text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
     except UnicodeDecodeError:
         text = data.decode("latin-1")  # the degree sign of tools on Windows
     if "\0" in text:
@@ -68,22 +79,72 @@ def read_csv_log(path: Path) -> LapLog:
     wanted, unused = _choose_columns(head, names, dialect)
     if "latitude" not in wanted.values() and "speed" not in wanted.values() and "x" not in wanted.values():
         raise _no_header_error(str(path), head.names)
-    values, cut = _read_columns(io.StringIO(text, newline=""), head, list(wanted), str(path))
+    values, cut = _read_columns(io.StringIO(text, newline=""), head, wanted, str(path))
+    unused += [f"{head.names[at]} (no column of numbers)" for at in wanted if at not in values]
     log = LapLog(f"CSV table{f' of {dialect.title}' if dialect else ''}", [], _read_about(head.above), unused)
     log.lap_times, log.beacons = _read_lap_lines(head), _read_beacons(head)
     log.row_rate = dialect.row_rate if dialect else math.nan
     log.notes += ["the last line is cut off and left out"] if cut else []
-    time = next((values[at] for at, column in wanted.items() if column == "time"), np.empty(0))
-    for at, column in wanted.items():
+    for at, column_values in values.items():
         rule = names.find_rule(head.names[at], dialect)
         unit = head.units[at] or names.find_unit(head.names[at]) or (rule.unit if rule else "")
-        if column == "time":
-            factor = names.find_factor("time", unit)
-            time = time * (factor if factor is not None else 1.0)
-        else:
-            log.channels.append(LogChannel(head.names[at], unit, column, time, values[at]))
-    log.channels = [channel._replace(time=time) for channel in log.channels]
+        log.channels.append(LogChannel(head.names[at], unit, wanted[at], np.empty(0), column_values))
+    _set_times(log, names)
     return log
+
+
+def _set_times(log: LapLog, names: ChannelNames) -> None:
+    """Give the channels their time, s: of the column of time, else of the time of day, else of the lap clock.
+
+    A clock that has passed midnight, or noon on a dial of 12 h, goes on; so does one that each lap begins anew.
+    """
+    found = {channel.column: channel for channel in log.channels}
+    source = next((found[name] for name in ("time", "time_of_day", "lap_time") if name in found), None)
+    if source is None or (source.column == "lap_time" and not (np.diff(source.values) > 0.0).mean() > TICKING_SHARE):
+        return
+    known = np.flatnonzero(np.isfinite(source.values))
+    steps = np.diff(source.values[known])
+    if not (steps > 0.0).any():
+        return  # `place_columns` says so
+    factor = names.find_factor("time", source.unit) if source.unit else None
+    if factor is None:
+        factor, unit = _guess_time_unit(found, known, steps)
+        if unit != "s" or source.unit:
+            kind = f"has the unit {source.unit}, which is not known" if source.unit else "has no unit"
+            log.notes.append(f"{source.name} {kind}: by the positions it is in {unit}")
+    steps *= factor
+    stated = steps.copy()
+    for day in (0.5 * _DAY, _DAY):
+        steps[(steps < 0.0) & (steps + day > 0.0) & (steps + day <= MAX_MIDNIGHT_GAP)] += day
+    fallen = np.flatnonzero(steps < 0.0)
+    lap = found["lap"].values[known] if "lap" in found else np.zeros(len(known))
+    if len(fallen) and (
+        source.column == "lap_time" or (lap[np.minimum(fallen + 2, len(lap) - 1)] > lap[fallen - 1]).all()
+    ):
+        usual = float(np.median(steps[steps > 0.0]))
+        steps[fallen] = usual
+        log.notes.append(f"{source.name} begins anew with each lap, taken as {usual:.3g} s behind the sample before")
+        if "lap_time" not in found:
+            log.channels.append(source._replace(column="lap_time"))
+    time = source.values * factor
+    time[known[1:]] += np.cumsum(steps - stated)
+    log.unused += [found["time_of_day"].name] if source.column == "time" and "time_of_day" in found else []
+    log.channels = [c._replace(time=time) for c in log.channels if c.column not in ("time", "time_of_day")]
+
+
+def _guess_time_unit(found: dict[str, LogChannel], known: NDArray[np.int64], steps: Array) -> tuple[float, str]:
+    """Return the unit of the time with which the car is nearest to USUAL_PACE along its places; s without places."""
+    axes, scale = (("longitude", "latitude"), 1e5) if "latitude" in found else (("x", "y"), 1.0)
+    if "y" not in found and "z" in found:
+        axes = ("x", "z")
+    if not {*axes} <= {*found}:
+        return 1.0, "s"
+    moved = scale * np.hypot(*(np.diff(found[name].values[known]) for name in axes))
+    moved = moved[moved > 0.0]
+    pace = float(np.median(moved)) * len(moved) / float(steps[steps > 0.0].sum()) if len(moved) else USUAL_PACE
+    units = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+    unit = min(units, key=lambda unit: abs(math.log(pace / units[unit] / USUAL_PACE)))
+    return units[unit], unit
 
 
 def _find_head(start: str, names: ChannelNames, where: str) -> _Head:
@@ -136,8 +197,9 @@ def _choose_columns(head: _Head, names: ChannelNames, dialect: LogDialect | None
     return wanted, unused
 
 
-def _read_columns(file: io.StringIO, head: _Head, places: list[int], where: str) -> tuple[dict[int, Array], bool]:
-    """Return the values of the columns at `places`, and whether the last line is cut off."""
+def _read_columns(file: io.StringIO, head: _Head, wanted: dict[int, str], where: str) -> tuple[dict[int, Array], bool]:
+    """Return the values of the wanted columns that are numbers, and whether the last line is cut off."""
+    places = list(wanted)
     reader = csv.reader(file, delimiter=head.separator, skipinitialspace=True)
     found = {at: array("d") for at in places}
     bad = dict.fromkeys(places, 0)
@@ -161,9 +223,11 @@ def _read_columns(file: io.StringIO, head: _Head, places: list[int], where: str)
     rows = len(found[places[0]])
     for at, count in bad.items():
         if count > MAX_BAD_SHARE * rows:
-            raise DataError(
-                f"{head.names[at]} is no column of numbers", where=where, got=f"{count} of {rows} cells are none"
-            )
+            if wanted[at] in _NEEDED:
+                raise DataError(f"{head.names[at]} is no column of numbers", where=where,
+                                expected="numbers, times as 1:23.4, 13:02:01.05 or 2026-05-09T13:02:01Z, or degrees",
+                                got=f"{count} of {rows} cells are none")  # fmt: skip
+            del found[at]
     return {at: np.frombuffer(values, np.float64).copy() for at, values in found.items()}, bool(short)
 
 
@@ -184,17 +248,16 @@ def _parse_words(text: str) -> float:
     word = _WORDS.get(text.lower())
     if word is not None:
         return word
-    if ":" not in text or len(text) > 40:
+    if len(text) > 40:
         return math.nan
-    if "-" in text:
-        return parse_moment(text)
-    try:
-        seconds = 0.0
-        for part in text.split(":"):
-            seconds = 60.0 * seconds + float(part)
-        return seconds
-    except ValueError:
+    if (moment := parse_moment(text)) == moment:
+        return moment
+    if (clock := _CLOCK.fullmatch(text)) is not None:  # of a date and a time of day the latter: days are counted later
+        return float(sum(float(part) * 60.0**k for k, part in enumerate(reversed(clock[1].split(":")))))
+    if (place := _DEGREES.fullmatch(text)) is None or not {*"°NSEW"} & {*text}:
         return math.nan
+    degrees = float(sum(float(part or 0.0) / 60.0**k for k, part in enumerate(place.groups()[1:4])))
+    return -degrees if {*"SW"} & {*text} else degrees
 
 
 def _read_about(above: list[list[str]]) -> dict[str, str]:

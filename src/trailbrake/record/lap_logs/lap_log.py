@@ -38,8 +38,9 @@ class LogChannel(NamedTuple):
         known = np.flatnonzero(np.isfinite(self.values))
         if len(known) < 2 or not len(self.time):
             return float("nan")
-        lasted = self.time[known[-1]] - self.time[known[0]]
-        return float((len(known) - 1) / lasted) if lasted > SHORTEST_STEP else float("nan")
+        steps = np.diff(self.time[known])
+        steps = steps[steps > 0.0]  # not NaN, and not where a second session begins
+        return float(len(steps) / steps.sum()) if steps.sum() > SHORTEST_STEP else float("nan")
 
 
 @dataclass

@@ -21,9 +21,11 @@ MAX_RATE = 100.0  # rows per second, where channels have several rates
 MIN_RATE = 4.0  # samples per second; below, corners are missing
 LARGEST = 1e13  # of any value of a log that counts as known
 MAX_HOLE_S = 2.0  # s without a sample over which nothing is interpolated
+SAME_BEGIN = 1.0  # s about the first time, to which that of a second session in the file goes back
 MAX_SPEED = 150.0  # m/s; faster places are jumps
 STEPPED = ("gear", "lap", "lap_time", "lap_share", "last_lap_time", "surface")  # never interpolated between samples
 _SHARES = ("throttle", "brake", "clutch", "steer", "lap_share")
+FULL_BYTE = 127.0  # of a steer that is a signed byte
 
 
 class PlacedColumns(NamedTuple):
@@ -112,10 +114,10 @@ def _sample_channel(channel: LogChannel, at: Array, *, stepped: bool) -> Array:
 def _convert_units(work: LogWork) -> None:
     """Bring columns with stated units to SI; those without are left for later, but for shares and whole numbers."""
     for column in list(work.columns):
+        if column in _SHARES and not work.units.get(column):
+            _scale_share(work, column)
         unit = work.units.get(column, "")
         if column == "time" or not unit:
-            if column in _SHARES:
-                _scale_share(work, column)
             continue
         if column == "steer" and work.names.find_factor("steering_wheel_angle", unit) is not None:
             if "steering_wheel_angle" in work.columns:
@@ -136,9 +138,16 @@ def _convert_units(work: LogWork) -> None:
 
 
 def _scale_share(work: LogWork, column: str) -> None:
-    """Bring pedals and steer without a unit to shares, by their largest value."""
-    largest = float(np.nanmax(np.abs(work.columns[column])))
+    """Bring pedals and steer without a unit to shares, by their largest value; a steer beyond them is in degrees."""
+    values = work.columns[column]
+    largest = float(np.nanmax(np.abs(values)))
     full = next((full for full in (1.0, 100.0, 255.0) if largest <= 1.02 * full), 0.0)
+    if column == "steer" and largest > 102.0:
+        if largest != FULL_BYTE or (values % 1.0 > 0.0).any():
+            work.units[column] = "deg"
+            work.notes.append(f"{work.labels[column]} has no unit and values up to {largest:.4g}: taken as degrees")
+            return
+        full = FULL_BYTE
     if not full:
         work.leave_out(column, f"no share of a pedal: values up to {largest:.4g}")
         return
@@ -233,7 +242,14 @@ def _drop_bad_times(work: LogWork) -> None:
     time = work.columns["time"]
     later = np.isfinite(time)
     known = np.where(later, time, -math.inf)
+    rows = np.flatnonzero(later)
+    good = time[rows]
+    fallen = np.flatnonzero((np.diff(good) < 0.0) & (good[1:] <= good[:1] + SAME_BEGIN)).tolist()
     later[1:] &= known[1:] > np.maximum.accumulate(known)[:-1] + SHORTEST_STEP
+    again = [rows[row + 1] for row in fallen if (good[row + 1 : row + 11] < good[row]).all()]
+    if again:
+        later[again[0] :] = False
+        work.notes.append(f"the time begins again at sample {again[0] + 1}: another session; split the file there")
     if later.sum() < 2:
         raise DataError("no time that goes on", where=work.where, got=f"{int(later.sum())} rows with one")
     if not later.all():
@@ -250,8 +266,8 @@ def _check_rate(work: LogWork) -> None:
     rate = 1.0 / float(np.median(steps))
     if rate < MIN_RATE:
         wanted = f"{MIN_RATE:g} a second or more (10 is usual)"
-        raise DataError("too few samples for laps", where=work.where, expected=wanted,
-                        got=f"{rate:.2g} a second", hint="it can be a road: trailbrake drive --track FILE")  # fmt: skip
+        raise DataError("too few samples for laps", where=work.where, expected=wanted, got=f"{rate:.2g} a second",
+                        hint="is its time in s? If so, it can be a road: drive --track FILE")  # fmt: skip
     holes = steps > max(10.0 / rate, 1.0)
     if holes.any():
         work.notes.append(f"{int(holes.sum())} gaps in the log, the longest {steps.max():.1f} s")
