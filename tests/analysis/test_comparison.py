@@ -51,6 +51,30 @@ def test_the_losses_of_a_lap_from_rest_add_up_too(drives):
         assert np.nansum(loss.phases) == pytest.approx(loss.lost_s, abs=1e-6)
 
 
+def test_laps_without_a_road_close_without_a_bend_and_their_best_is_no_slower(tmp_path):
+    """They begin at rest, 3 m beside where they end."""
+    paths = [record_laps(tmp_path / f"{n}.mcap", 20.0, laps=1, with_map=False, start=-1.0, aside=3.0)[0] for n in "ab"]
+    found = compare(*paths)
+    assert [corner.name for corner in found.corners] == ["start", "T1", "T2"]
+    assert found.theoretical_s == pytest.approx(found.laps[0].time_s, abs=1e-6)
+
+
+def test_laps_counted_at_another_line_are_said(tmp_path):
+    paths = [record_laps(tmp_path / f"{n}.mcap", laps=2, with_map=False, line=m)[0] for n, m in (("a", 0), ("b", 200))]
+    found = compare(*paths)
+    assert any("counted at another line" in note for note in found.notes)
+    assert any(math.isnan(loss.lost_s) for loss in found.losses[1 - found.reference])
+
+
+def test_a_lap_from_rest_is_not_told_to_brake_harder(tmp_path):
+    """It arrives at the first bend slower, and brakes later and less for it."""
+    path, _ = record_laps(tmp_path / "a.mcap", pull=2.5)
+    found = compare(path)
+    first = next(loss for loss in found.losses[0] if loss.corner.number == 1)
+    assert first.lost_s > 0.02
+    assert first.advice == "The lap began at rest, the reference at speed."
+
+
 def test_the_corner_in_which_two_drives_differ_is_named_first(drives):
     found = compare(*drives)
     first, *others = found.losses[1]

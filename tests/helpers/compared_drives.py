@@ -22,20 +22,27 @@ def target_speed(s, early=(0.0, 0.0), slower=(0.0, 0.0)):
     return min(FAST, braking, pulling)
 
 
-def record_laps(path, rate=60.0, laps=3, early=(0.0, 0.0), slower=(0.0, 0.0), with_map=True, positions=True, **about):
-    """Record a lap from rest and flying laps after it; return the path and the counted laps."""
+def record_laps(
+    path, rate=60.0, laps=3, early=(0.0, 0.0), slower=(0.0, 0.0), with_map=True, positions=True, start=-15.0,
+    aside=0.0, line=0.0, pull=5.0, **about,
+):  # fmt: skip
+    """Record a lap from rest and flying laps after it; return the path and the counted laps.
+
+    It begins at `start` m, `aside` m beside its way over 60 m, with `pull` m/s^2 at most; laps are counted
+    `line` m behind the start of the road.
+    """
     recorder = Recorder(path)
     recorder.start({"sim": "synthetic", "driver": path.stem, "track": "stadium", "car": "point", **about})
     if with_map:
         recorder.store_map(edges(0.0), edges(6.0), edges(-6.0), closed=True)
-    timer, dt, time, s, speed, sequence = LapTimer(LENGTH, True), 1.0 / rate, 0.0, -15.0, 0.0, 0
+    timer, dt, time, s, speed, sequence = LapTimer(LENGTH, True), 1.0 / rate, 0.0, start, 0.0, 0
     while len(timer.laps) < laps or s % LENGTH < 20.0:
-        ax = max(-9.0, min(5.0, (target_speed(s, early, slower) - speed) / 0.1))
+        ax = max(-9.0, min(pull, (target_speed(s, early, slower) - speed) / 0.1))
         lap = timer.update(time, s)
         if lap is not None:
             recorder.store_lap(lap)
         state = state_at(time, s, speed, ax, timer.lap_time, sequence)
-        state.x, state.y, _ = place(s, 1.5)
+        state.x, state.y, _ = place(s + line, 1.5 + aside * max(0.0, 1.0 - max(s, 0.0) / 60.0))
         rate_of_turn = speed / RADIUS if s % HALF > STRAIGHT else 0.0
         state.steer, state.brake, state.throttle = 0.18 * rate_of_turn, max(0.0, -ax / 9.0), max(0.0, min(1.0, ax / 4))
         if not positions:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trailbrake.analysis.corner_advice import PhaseLosses, advise_corner, advise_stretch
-from trailbrake.analysis.corner_figures import CornerFigures, find_slowing, measure_corner
+from trailbrake.analysis.corner_advice import LEAST_LOSS, LEAST_SPEED, PhaseLosses, advise_corner, advise_stretch
+from trailbrake.analysis.corner_figures import CornerFigures, find_slowing, lap_speed, measure_corner
 from trailbrake.analysis.corners import (
     Corner,
     find_corners,
@@ -31,6 +31,7 @@ MAX_LAPS = 24  # of one recording that are read
 MAX_COMPARED = 6  # laps beside the best one, where there is one recording only
 COARSEST_STEP, FINEST_STEP = 2.0, 0.1  # m of the charts' grid
 GRID_POINTS = 4000
+FROM_REST = "The lap began at rest, the reference at speed."
 
 
 @dataclass(frozen=True)
@@ -235,19 +236,20 @@ def _measure_loss(lap: LocatedLap, reference: LocatedLap, corner: Corner) -> Cor
     inside = (lap.s >= corner.start) & (lap.s <= corner.end)
     gap = lap.channels["command_difference"][inside]
     difference = float(np.sqrt(np.nanmean(gap**2))) if np.isfinite(gap).any() else math.nan
+    # What it loses on its way to the first corner, and by arriving there slower, no brake point mends.
+    slower = lap_speed(reference, corner.start) - lap_speed(lap, corner.start) > LEAST_SPEED
+    is_start = lap.from_rest and not reference.from_rest and (not corner.number or (corner.number == 1 and slower))
     if not corner.number:
-        phases = PhaseLosses(lost, math.nan, math.nan)
-        advice = advise_stretch(mine, best, lost)
-        if lap.from_rest and not reference.from_rest:
-            advice = "The lap began at rest, the reference at speed."
-        return CornerLoss(corner, mine, best, lost, phases, difference, advice)
+        advice = FROM_REST if is_start else advise_stretch(mine, best, lost)
+        return CornerLoss(corner, mine, best, lost, PhaseLosses(lost, math.nan, math.nan), difference, advice)
     turn_in = best.turn_in if math.isfinite(best.turn_in) else corner.entry
     throttle = best.throttle_point if math.isfinite(best.throttle_point) else best.min_speed_at
     marks = np.maximum.accumulate([corner.start, turn_in, throttle, corner.end])
     behind = lap.interpolate("time", marks) - reference.interpolate("time", marks)
     behind[0] -= before
     phases = PhaseLosses(*np.diff(behind).tolist())
-    return CornerLoss(corner, mine, best, lost, phases, difference, advise_corner(mine, best, lost, phases))
+    advice = FROM_REST if is_start and lost >= LEAST_LOSS else advise_corner(mine, best, lost, phases)
+    return CornerLoss(corner, mine, best, lost, phases, difference, advice)
 
 
 def measure_zones(laps: Sequence[LocatedLap], corners: Sequence[Corner]) -> Array:
@@ -302,6 +304,8 @@ def _list_notes(drives: Sequence[DriveChoice], common: CommonLine, laps: Sequenc
         notes.append(f"The centre of the road was not recorded; distances are along the {common.basis}.")
     elif any(lap.finished and not lap.from_rest and math.isnan(lap.clock_error_s) for lap in laps):
         notes.append("Laps were counted at another line than the start of the road; times may be a tick off.")
+    if any(lap.finished and math.isnan(lap.find_time(common.length) - lap.find_time(0.0)) for lap in laps):
+        notes.append("A compared lap was counted at another line: where it is not known the losses do not add up.")
     if any(lap.finished and not lap.valid for lap in laps):
         notes.append("A compared lap is not valid.")
     return notes

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trailbrake.analysis.lap_traces import (
     MAX_ROWS,
@@ -35,6 +36,8 @@ EDGE = 3.0  # m beyond the rows of a lap up to which its first and last values h
 FIRST_ROWS = 0.25  # s behind the first row, or behind a restart, within which a lap began there and not at the line
 NEAR_ROAD = 8.0  # m, median distance of a lap from the centre of a road that is its own
 START_REACH = 25.0  # m from the start of a road within which laps that are counted there begin
+DRIVEN_PATH = "path of the best lap"
+MAX_GAP = 15.0  # m between the begin and the end of a lap whose path is a round
 OTHER_ROAD = 40.0  # m, median distance from the line, above which a lap was driven on another road
 
 
@@ -159,11 +162,26 @@ def _make_driven_line(recordings: Sequence[Recording]) -> CommonLine:
     length = max(float(driven[-1]), 1.0)
     if np.isfinite(raw["x"] + raw["y"]).sum() < 10:
         return CommonLine(None, length, "distance driven", False)
-    marks = np.flatnonzero(np.diff(np.floor(driven / max(length / 2000.0, 0.05)), prepend=-1.0) > 0.0)
-    line = make_line(raw["x"][marks], raw["y"][marks], best.finished or None)
+    spacing = max(length / 2000.0, 0.05)
+    marks = np.flatnonzero(np.diff(np.floor(driven / spacing), prepend=-1.0) > 0.0)
+    place = (raw["x"] + 1j * raw["y"])[marks]
+    if best.finished:  # the lap ends beside where it began: without a bend there
+        begin, gap = _find_ends(place, raw["time"][marks], best)
+        place = (place - gap * driven[marks] / length)[1:]
+        place = np.append(begin, place[np.abs(place - begin) > 0.5 * spacing])
+    line = make_line(place.real, place.imag, best.finished or None)
     if line is None:
         return CommonLine(None, length, "distance driven", False)
-    return CommonLine(line, line.length, "path of the best lap", False)
+    return CommonLine(line, line.length, DRIVEN_PATH, False)
+
+
+def _find_ends(place: NDArray[np.complex128], at: Array, lap: LapRows) -> tuple[complex, complex]:
+    """Return where a lap began, and from there to where it ended, x + iy in m; the first point and 0 if not known."""
+    if len(place) < 3 or not np.isfinite(place[[0, 1, -2, -1]]).all():
+        return complex(place[0]), 0j
+    begin, end = (complex(place[k] + (place[m] - place[k]) * (t - at[k]) / (at[m] - at[k]))
+                  for k, m, t in ((0, 1, lap.end - lap.time_s), (-1, -2, lap.end)))  # fmt: skip
+    return (begin, end - begin) if abs(end - begin) <= MAX_GAP else (complex(place[0]), 0j)
 
 
 def locate_laps(recording: Recording, source: int, common: CommonLine, most: int) -> list[LocatedLap]:
@@ -249,6 +267,10 @@ def _find_distances(common: CommonLine, raw: dict[str, Array], driven: Array, la
     s = np.interp(np.arange(len(s)), np.flatnonzero(good), s[good])
     if line.closed:
         s = s - line.length * round(float(s[min(ROWS_BESIDE, len(s) - 1)]) / line.length)
+    if common.basis == DRIVEN_PATH and lap.finished and lap.end <= raw["time"][-1]:
+        first, last = np.interp((lap.end - lap.time_s, lap.end), raw["time"], s).tolist()
+        if max(abs(first), abs(last - line.length)) <= MAX_GAP:  # counted where the best lap was
+            s = (s - first) * line.length / (last - first)
     # A car that rolls back passes each place once; the rows before the line may lie behind it.
     return np.maximum.accumulate(s), offset
 
