@@ -194,6 +194,13 @@ def test_a_lap_clock_is_a_time(name, laps, tmp_path):
     assert any(f"{name} begins anew with each lap" in note for note in found.about["log"]["notes"])
 
 
+@pytest.mark.parametrize("rows", ["1,0:01.0,48,11,50\n", "1,1e308,48,11,50\n1,-1e308,48,11,50\n1,2,48,inf,50\n"])
+def test_no_time_is_refused_in_a_line(rows, tmp_path):
+    (tmp_path / "a.csv").write_text(f"Lap,Lap time,Latitude,Longitude,Speed (km/h)\n{rows}")
+    with pytest.raises(DataError):
+        read_lap_log(tmp_path / "a.csv")
+
+
 def test_a_second_session_in_a_file_is_said(laps, tmp_path):
     """The second one is longer than the first: nothing of it is joined to that."""
     first = files.Laps(*(v[:-200] if isinstance(v, np.ndarray) else v for v in laps))

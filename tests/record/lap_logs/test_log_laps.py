@@ -29,6 +29,13 @@ def test_by_the_lap_clock_and_without_places():
     assert times(find_laps(columns("lap"), [], {})) == pytest.approx(LAPS.lap_times, abs=0.1)  # a sample
 
 
+def test_a_line_that_is_passed_there_and_back_has_no_direction():
+    """Numbers change half way between two samples."""
+    back = {"time": np.arange(6.0), "speed": np.ones(6), "lap": np.array([0.0, 1, 1, 1, 1, 2]),
+            "x": np.array([0.0, 1, 2, 2, 1, 0]), "y": np.zeros(6)}  # fmt: skip
+    assert [lap.time_s for lap in find_laps(back, [], {}).laps][-1] == 4.0
+
+
 def test_by_the_share_of_the_lap():
     share = columns() | {"lap_share": LAPS.along % LAPS.length / LAPS.length}
     assert times(find_laps(share, [], {})) == pytest.approx(LAPS.lap_times, abs=0.01)

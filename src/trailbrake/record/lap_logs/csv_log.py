@@ -28,6 +28,7 @@ HEADER_LINES = 100  # within which the header stands
 MAX_COLUMNS = 2000
 TICKING_SHARE = 0.9  # of the steps of a lap clock that go on: other columns of that name hold the time of a whole lap
 MAX_MIDNIGHT_GAP = 60.0  # s between two samples about midnight
+LARGEST = 1e20  # of all values that count as known: ns since 1970 are less
 USUAL_PACE = 20.0  # m/s
 MAX_BAD_SHARE = 0.01  # of the cells of a channel that may be no numbers
 _ABOUT = {"track": ("track", "trackname", "venue", "circuit"), "driver": ("driver", "drivername"),
@@ -88,7 +89,8 @@ def read_csv_log(path: Path) -> LapLog:
     for at, column_values in values.items():
         rule = names.find_rule(head.names[at], dialect)
         unit = head.units[at] or names.find_unit(head.names[at]) or (rule.unit if rule else "")
-        log.channels.append(LogChannel(head.names[at], unit, wanted[at], np.empty(0), column_values))
+        known = np.where(np.abs(column_values) < LARGEST, column_values, math.nan)
+        log.channels.append(LogChannel(head.names[at], unit, wanted[at], np.empty(0), known))
     _set_times(log, names)
     return log
 
@@ -100,11 +102,12 @@ def _set_times(log: LapLog, names: ChannelNames) -> None:
     """
     found = {channel.column: channel for channel in log.channels}
     source = next((found[name] for name in ("time", "time_of_day", "lap_time") if name in found), None)
-    if source is None or (source.column == "lap_time" and not (np.diff(source.values) > 0.0).mean() > TICKING_SHARE):
+    if source is None:
         return
     known = np.flatnonzero(np.isfinite(source.values))
     steps = np.diff(source.values[known])
-    if not (steps > 0.0).any():
+    ticks = int((steps > 0.0).sum())
+    if not ticks or (source.column == "lap_time" and ticks < TICKING_SHARE * len(source.values)):
         return  # `place_columns` says so
     factor = names.find_factor("time", source.unit) if source.unit else None
     if factor is None:
@@ -119,7 +122,8 @@ def _set_times(log: LapLog, names: ChannelNames) -> None:
     fallen = np.flatnonzero(steps < 0.0)
     lap = found["lap"].values[known] if "lap" in found else np.zeros(len(known))
     if len(fallen) and (
-        source.column == "lap_time" or (lap[np.minimum(fallen + 2, len(lap) - 1)] > lap[fallen - 1]).all()
+        source.column == "lap_time"
+        or (lap[np.minimum(fallen + 2, len(lap) - 1)] > lap[np.maximum(fallen - 1, 0)]).all()
     ):
         usual = float(np.median(steps[steps > 0.0]))
         steps[fallen] = usual

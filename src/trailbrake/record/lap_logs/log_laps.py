@@ -207,6 +207,8 @@ def _cross_at_common_line(columns: dict[str, Array], rows: NDArray[np.int64]) ->
     far = good & (np.abs(place[rows] - usual) > MAX_LINE_SPREAD + np.abs(ahead))  # laps that were broken off
     good &= ~far
     way = complex(ahead[good].sum())
+    if not way:  # there and back
+        return halfway
     direction = way / abs(way)
 
     def measure(points: NDArray[np.complex128]) -> Array:
