@@ -86,4 +86,4 @@ def test_the_limit_lap_of_gps_is_that_of_the_car(car, track, share, tmp_path):
     assert best == pytest.approx(min(times), abs=0.06)
     truth = min(truth, best)
     assert limit.time_s == pytest.approx(truth, rel=WITHIN)
-    assert limit.least_s < truth <= limit.most_s
+    assert limit.least_s < truth <= limit.most_s + 0.01  # s: of the best sections together

@@ -166,8 +166,10 @@ def _make_driven_line(recordings: Sequence[Recording]) -> CommonLine:
     marks = np.flatnonzero(np.diff(np.floor(driven / spacing), prepend=-1.0) > 0.0)
     place = (raw["x"] + 1j * raw["y"])[marks]
     if best.finished:  # the lap ends beside where it began: without a bend there
-        begin, gap = _find_ends(place, raw["time"][marks], best)
-        place = (place - gap * driven[marks] / length)[1:]
+        at = raw["time"][marks]
+        begin, gap = _find_ends(place, at, best)
+        inside = (at > best.end - best.time_s) & (at < best.end)  # rows of slow receivers lie beyond the line
+        place = (place - gap * driven[marks] / length)[inside]
         place = np.append(begin, place[np.abs(place - begin) > 0.5 * spacing])
     line = make_line(place.real, place.imag, best.finished or None)
     if line is None:
