@@ -89,7 +89,7 @@ BAD = (
     ("drive.toml", 'version = 1\nlaps = "two"\n', "no drive"),
     ("other.toml", "x = 1\n", "no kind of file that can be checked"),
     ("drive.mcap", "no recording", "not a recording"),
-    ("drive.csv", "time_s,steer\n0,0.1\n1,x\n", "drive.csv:3: no row of numbers"),
+    ("drive.csv", "time_s,speed_mps\n0,0.1\n1,x\n", "drive.csv:3: no row of numbers"),
     ("policy.npz", "no archive", "policy.npz"),
     ("mine.py", MISSPELLED, r"mine\.py:11: .*'throtle'; did you mean throttle"),
     ("notes.txt", "", "no kind of file that can be checked"),

@@ -213,10 +213,9 @@ class AdaptivePlan:
             is_tested = self.estimate.has_braked or self.estimate.shows_in_bends(DOUBTFUL_GRIP)
             self._tests_brakes = self._tests_brakes and not is_tested
             self.estimate.most = min(self.estimate.most + RESERVE_RELEASE * dt, self._highest_estimate())
-        usable = self._usable_grip(s)
         if not is_disturbed:
-            self._observe_lap(s, forward, dt, off, locking, usable)
-        if usable < (1.0 - REPLAN_FALL) * self._planned_grip:
+            self._observe_lap(s, forward, dt, off, locking)
+        if self._usable_grip(s) < (1.0 - REPLAN_FALL) * self._planned_grip:
             self.replan(s)
             return True
         return self.replan_later(s)
@@ -258,13 +257,13 @@ class AdaptivePlan:
         self.estimate.settle_friction(math.nan, dt)
         self.estimate.add_sample(share, use.slip, use.angle_slip, dt, braked=forward < BRAKING, driven=forward > 0.0)
 
-    def _observe_lap(self, s: float, forward: float, dt: float, off: Deviation, locking: float, usable: float) -> None:
+    def _observe_lap(self, s: float, forward: float, dt: float, off: Deviation, locking: float) -> None:
         """Show the lap's learning how the place at s (m) is driven, and take up a plan that it has made."""
         estimate, row = self.estimate, self._row_at(s)
         factor, place = float(self._factors[row]), self.places.share_at(s)
         grip = estimate.grip
         fault = rate_fault(off.wide, off.fast, off_road=off.off_road, overrun=off.overrun)
-        driven = min(usable, float(self._most_plan[row]) / factor)
+        driven = min(self._usable_grip(s), float(self._most_plan[row]) / factor)
         planned = driven * factor / place
         # Driven wheels may spin out of a bend that could be faster; wheels that slip while they brake for long cannot.
         # The mean of an axle hides that its inner wheel locks, and all brakes are released for it.

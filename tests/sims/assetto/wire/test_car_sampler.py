@@ -133,9 +133,10 @@ from trailbrake.sims.assetto.spec import ServeOptions
 from trailbrake.roles import LinkCounters
 from trailbrake.sims.assetto.wire.car_sampler import CarSampler
 from trailbrake.state import CarState
+from trailbrake.tracks.track_library import load_track
 still = CarState(x=1.0, y=2.0, z=0.0, yaw=0.0, pitch=0.0, roll=0.0, speed=0.0, velocity_x=0.0, velocity_y=0.0,
                  velocity_z=0.0, gear=1)
-plant = SimpleNamespace(period=1 / 333, track=None, cars=[load_car("gt3")], car_state=lambda i: still,
+plant = SimpleNamespace(period=1 / 333, track=load_track("kartwerk"), cars=[load_car("gt3")], car_state=lambda i: still,
                         step=lambda c: None)
 host = Host(plant, ServeOptions(classic=False), doors=sys.argv[1])
 host.open(0.0)
