@@ -21,7 +21,7 @@ EQUAL_COST = 5e-4  # share by which the same plan may cost more in another lap
 BACK_OFF = 0.01  # share of its best plan that a section gives up for good where a step went wrong
 TRUST_GROWTH, TRUST_SHRINKAGE = 2.0, 0.3  # of the share of a step that is taken, after one that paid or did not
 MOST_TRUST = 2.0  # where steps have paid, and evidence still asks for the next: they were too small
-SURE_STEP = 0.015  # share of a plan, tried beyond what its tyres vouch for, where a whole step is taken
+SURE_STEP = 0.015  # share of a plan, tried beyond what its tyres vouch for
 SAME_GRIP = 0.98  # of the usable grip of the best lap, below which a slower lap says nothing of its plan
 SAME_PLAN = 0.01  # share above the best plan, up to which what goes wrong is the road's change, not the step's
 SEVERE_FAULT = 0.03  # share by which a plan was too fast, from which it has gone wrong
@@ -144,7 +144,7 @@ class SectionTrials:
             if np.isfinite(self._best[k]):
                 step = kept.step[section]
                 raised = np.where(step > 0.0, trust, min(trust, 1.0)) * step
-                raised = np.minimum(raised, kept.room[section] + trust * SURE_STEP)
+                raised = np.minimum(raised, kept.room[section] + SURE_STEP)
                 tried = kept.plan[section] * (1.0 + raised)
                 following[section] = np.minimum(tried, most)
         return following
