@@ -1,11 +1,10 @@
 import math
-import timeit
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trailbrake.laps import LapClock, LapTimer, Rewind
+from trailbrake.laps import LapClock, LapRecord, LapTimer, Rewind, begin_later, find_best_lap, lap_summary
 from trailbrake.state import CarState
 
 LENGTH = 1000.0
@@ -194,18 +193,6 @@ def test_nonsense_never_breaks_the_timer(ticks):
             assert all(lap.time_s >= 0.0 for lap in timer.laps)
 
 
-def test_a_tick_is_cheap():
-    timer = LapTimer(LENGTH, True)
-    path = [(t, s % LENGTH) for t, s in steady(50.0, 40.0)]
-
-    def lap():
-        timer.reset()
-        for t, s in path:
-            timer.update(t, s, 0, 0.0)
-
-    assert min(timeit.repeat(lap, number=1, repeat=5)) / len(path) < 10e-6  # s; 1.5e-6 on an idle machine
-
-
 @pytest.mark.parametrize(
     ("dt", "step", "jumps"),
     [(0.125, 23.75, False), (0.125, 23.8, True), (1.0, 155.0, False), (1.0, 155.5, True), (0.0, 5.5, True),
@@ -385,3 +372,185 @@ def test_a_clock_that_goes_back_elsewhere_restarts_and_undoes_nothing():
     clock, found = follow_clock(*driven, (10.0, 1.0, 5.0, 150.0, math.nan))
     assert found[-1] == Rewind(49, pytest.approx(5.0))
     assert clock.laps == []
+
+
+def test_the_clocks_of_a_first_sample_may_be_off_by_a_quarter_of_a_second():
+    for clock, lap_s in ((0.25, 20.0), (0.5, 20.5)):
+        timer = LapTimer(LENGTH, True)
+        (lap,) = drive(timer, steady(50.0, 25.0), lap_time=clock)
+        assert lap.time_s == pytest.approx(lap_s, abs=1e-6)
+
+
+def test_the_distance_goes_on_over_the_line():
+    timer = LapTimer(LENGTH, True)
+    timer.update(0.0, -20.0)
+    assert timer.distance == -20.0
+    for k in range(1, 61):
+        timer.update(0.5 * k, 50.0 * k - 20.0)
+        assert timer.distance == pytest.approx(50.0 * k - 20.0)
+
+
+def test_a_jump_on_an_open_road_goes_to_where_it_says():
+    timer = LapTimer(LENGTH, False)
+    timer.update(0.0, 500.0)
+    timer.update(0.1, -30.0)
+    assert (timer.distance, timer.valid) == (-30.0, False)
+
+
+def test_a_summary_of_a_lap_has_its_time_and_why_it_does_not_count():
+    lap = LapRecord(2, 30.5, False, (10.0, 20.5), "contact", 1.0, 1, 90.0)
+    said = {"number": 2, "time_s": 30.5, "valid": False, "sectors_s": [10.0, 20.5], "invalid_reason": "contact"}
+    assert lap_summary(lap) == said
+    later = begin_later(lap, 0.5)
+    assert (later.time_s, later.sectors_s, later.number, later.end) == (30.0, (9.5, 20.5), 2, 90.0)
+    quick = LapRecord(3, 30.0, False, (), "contact", 0.0, 1)
+    counting = LapRecord(4, 31.0, True, (), "", 0.0, 0)
+    assert [find_best_lap(laps) for laps in ([], [lap, quick], [lap, quick, counting])] == [None, 1, 2]
+
+
+def rewind(timer, end, back, speed=50.0):
+    """Drive until `end` (s), set the car back to where it was at `back`, drive on; return laps that were undone."""
+    drive(timer, [(0.1 * k, speed * 0.1 * k) for k in range(round(10 * end) + 1)])
+    place = speed * back % LENGTH if timer.closed else speed * back
+    undone = timer.rewind(end + 0.1, place, end + 0.1 - back)
+    drive(timer, [(end + 0.1 + 0.1 * k, speed * (back + 0.1 * k)) for k in range(1, 600)])
+    return undone
+
+
+@pytest.mark.parametrize(
+    ("end", "back", "undone"),
+    [(5.0, 3.0, 0), (9.0, 3.0, 0), (15.0, 12.0, 0), (19.0, 6.0, 0), (22.0, 18.0, 1), (30.0, 3.0, 1), (45.0, 38.0, 1),
+     (45.0, 15.0, 2), (41.0, 40.5, 0), (33.0, 20.5, 0)],
+)  # fmt: skip
+def test_what_a_rewind_undoes_takes_no_time_of_a_lap(end, back, undone):
+    timer = LapTimer(LENGTH, True)
+    assert rewind(timer, end, back) == undone
+    assert [lap.number for lap in timer.laps] == list(range(1, len(timer.laps) + 1))
+    assert len(timer.laps) >= 3
+    for lap in timer.laps:
+        assert (lap.valid, lap.time_s) == (True, pytest.approx(20.0, abs=1e-6))
+        assert lap.sectors_s == pytest.approx([20.0 / 3.0] * 3, abs=1e-6)
+    assert timer.best_s == min(lap.time_s for lap in timer.laps)
+
+
+def test_a_rewind_behind_the_line_puts_the_car_behind_it():
+    timer = LapTimer(LENGTH, True)
+    drive(timer, [(0.1 * k, 980.0 + 5.0 * k) for k in range(20)])  # over the line of a first lap from the grid
+    assert timer.rewind(2.0, 990.0, 1.8) == 0
+    assert (timer.distance, timer.number) == (-10.0, 1)
+    assert timer.lap_time == pytest.approx(0.2)
+
+
+def test_a_rewind_takes_laps_with_what_spoilt_them_back_and_keeps_it_of_the_one_that_is_driven_again():
+    timer = LapTimer(LENGTH, True)
+    for k in range(450):
+        timer.update(0.1 * k, 5.0 * k, 3 if 250 <= k < 260 else 0, 0.0 if k < 300 else 1.0)
+    assert [(lap.valid, lap.off_track_s, lap.contacts) for lap in timer.laps] == [
+        (True, 0.0, 0),
+        (False, pytest.approx(1.0), 1),
+    ]
+    assert timer.rewind(45.0, 900.0, 7.0) == 1
+    assert (timer.number, timer.best_s, len(timer.laps)) == (2, timer.laps[0].time_s, 1)
+    assert timer.invalid_reason == "more than two wheels off the road"
+    (lap,) = [lap for k in range(1, 40) if (lap := timer.update(45.0 + 0.1 * k, 900.0 + 5.0 * k))]
+    assert (lap.number, lap.off_track_s, lap.contacts) == (2, pytest.approx(1.0), 1)
+    assert timer.rewind(49.0, 100.0, 47.0) == 2
+    assert math.isnan(timer.best_s)
+
+
+def test_a_rewind_on_an_open_road_goes_on_after_its_end():
+    timer = LapTimer(LENGTH, False)
+    drive(timer, steady(50.0, 21.0))
+    assert timer.finished
+    assert timer.rewind(21.0, 900.0, 3.0) == 1
+    assert (timer.finished, timer.distance, timer.laps) == (False, 900.0, [])
+    (lap,) = drive(timer, [(21.0 + 0.1 * k, 900.0 + 5.0 * k) for k in range(1, 40)])
+    assert lap.time_s == pytest.approx(20.0)
+
+
+def test_a_lap_of_a_clock_is_spoilt_by_a_contact_a_jump_and_a_begin_that_was_not_seen():
+    def state(time, lap, clock, **values):
+        return CarState(**{"time": time, "lap": lap, "lap_time": clock, "x": 0.0, "y": 0.0, "speed": 30.0, **values})
+
+    def laps(*states):
+        clock = LapClock()
+        return [found for each in states if isinstance(found := clock.update(each), LapRecord)]
+
+    (lap,) = laps(state(0.0, 1.0, 5.0), state(30.0, 2.0, 0.0))
+    assert (lap.valid, lap.invalid_reason) == (False, "begun before it was recorded")
+    (lap,) = laps(state(0.0, 1.0, 5.0, speed=0.2), state(30.0, 2.0, 0.0))
+    assert lap.valid
+    (lap,) = laps(state(0.0, 1.0, 0.0, contacts=2.0), state(30.0, 2.0, 0.0, contacts=5.0))
+    assert (lap.valid, lap.invalid_reason, lap.contacts) == (False, "contact", 3)
+    for way, valid in ((155.0, True), (155.1, False)):  # m in a second
+        (lap,) = laps(state(0.0, 1.0, 0.0), state(1.0, 1.0, 1.0, x=way), state(30.0, 2.0, 0.0))
+        assert (lap.valid, lap.invalid_reason) == (valid, "" if valid else "jump along the road")
+    first = (state(0.0, 1.0, 0.0), state(1.0, 1.0, 1.0, x=500.0), state(1.1, 1.0, 1.1, x=500.0))
+    (lap, after) = laps(*first, state(30.0, 2.0, 0.0), state(60.0, 3.0, 0.0))
+    assert (lap.invalid_reason, after.valid) == ("jump along the road", True)
+    assert laps(state(0.0, 1.0, 0.0), state(1.0, 1.0, math.inf), state(2.0, 3.0, 0.0)) == []
+    infinite = state(1.0, math.inf, -math.inf)  # neither of the two alone, nor their sum with the time, is finite
+    assert len(laps(state(0.0, 1.0, 0.0), infinite, state(30.0, 2.0, 0.0))) == 1
+
+
+def test_a_rewind_of_a_clock_over_the_line_takes_the_lap_back_with_what_spoilt_it():
+    clock = LapClock()
+
+    def drive_on(time, lap, lap_time, seconds, contacts=0.0):
+        found = [
+            clock.update(
+                CarState(time=time + 0.1 * k, lap=lap, lap_time=lap_time + 0.1 * k, speed=30.0, contacts=contacts,
+                         x=3.0 * (lap_time + 0.1 * k), y=0.0)
+            )
+            for k in range(round(10 * seconds))
+        ]  # fmt: skip
+        return [each for each in found if each is not None]
+
+    assert drive_on(0.0, 1.0, 0.0, 20.0) == []
+    (lap,) = drive_on(20.0, 2.0, 0.0, 5.0, contacts=1.0)
+    assert (lap.number, lap.invalid_reason) == (1, "contact")
+    (back,) = drive_on(25.0, 1.0, 15.05, 5.0, contacts=1.0)  # between two samples
+    assert back == Rewind(99, pytest.approx(9.95))
+    assert clock.laps == []
+    (lap,) = drive_on(30.0, 2.0, 0.0, 5.0, contacts=1.0)
+    assert (lap.number, lap.time_s, lap.invalid_reason) == (1, pytest.approx(20.05), "contact")
+
+
+@pytest.mark.parametrize(
+    ("dt", "clock", "lap_s"), [(0.25, 0.1, 20.025), (0.25, 0.25, 20.0), (0.25, -0.1, 20.0), (0.05, 0.02, 20.0)]
+)
+def test_between_samples_far_apart_the_lap_clock_tells_when_the_line_was_crossed(dt, clock, lap_s):
+    """Where it says that the lap began between the two."""
+    timer = LapTimer(LENGTH, True)
+    drive(timer, [(0.1 * k, 5.0 * k) for k in range(190)])
+    timer.update(20.0 - 0.5 * dt, LENGTH - 25.0 * dt)
+    lap = timer.update(20.0 + 0.5 * dt, LENGTH + 25.0 * dt, lap_time=clock)
+    assert (lap.time_s, lap.end) == (pytest.approx(lap_s), pytest.approx(lap_s))
+    assert timer.lap_time == pytest.approx(20.0 + 0.5 * dt - lap_s)
+
+
+def test_a_rewind_to_the_line_keeps_the_lap_that_ended_there():
+    timer = LapTimer(LENGTH, True, sectors=1)
+    drive(timer, [(float(k), 50.0 * k) for k in range(24)])
+    assert timer.rewind(24.0, 0.0, 4.0) == 0
+    assert [(lap.number, lap.end) for lap in timer.laps] == [(1, 20.0)]
+    assert (timer.number, timer.distance) == (2, LENGTH)
+
+
+@pytest.mark.parametrize(
+    ("clock", "x", "samples"),
+    [(5.0, 165.0, 49), (5.0, 165.5, 0), (5.0, 135.0, 49), (5.05, 172.4, 49), (5.05, 172.6, 0), (5.0, math.nan, 0),
+     (1.0, 30.0, 89), (0.9, 27.0, 0), (9.895, 297.0, None), (9.88, 297.0, 1)],
+)  # fmt: skip
+def test_a_rewind_is_to_where_the_car_was_and_not_to_the_first_second(clock, x, samples):
+    driven = [(k * 0.1, 1.0, k * 0.1, 3.0 * k, math.nan) for k in range(100)]
+    _, found = follow_clock(*driven, (10.0, 1.0, clock, x, math.nan))
+    assert (found[-1] and found[-1].samples) == samples
+
+
+def test_a_session_that_is_recorded_late_in_its_time_can_be_rewound():
+    driven = [(500.0 + k * 0.1, 1.0, 20.0 + k * 0.1, 3.0 * k, math.nan) for k in range(100)]
+    _, found = follow_clock(*driven, (510.0, 1.0, 20.9, 27.0, math.nan))
+    assert found[-1] == Rewind(0, 0.0)  # to its first second
+    _, found = follow_clock(*driven, (510.0, 1.0, 21.5, 45.0, math.nan))
+    assert found[-1] == Rewind(84, pytest.approx(8.5))

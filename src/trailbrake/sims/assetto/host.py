@@ -59,6 +59,7 @@ class Host:
     ) -> None:
         options = options or spec.ServeOptions()
         self._plant, self._say = plant, LineBudget(say)
+        self._races = plant if isinstance(plant, HasRaceControl) else None
         self._bounds: TrackBounds | None = None  # where a teleport may go; made at the first
         self._traffic: Sequence[TrafficDriver] = ()
         self._pages = HostPages(doors)
@@ -287,7 +288,7 @@ class Host:
 
     @property
     def _race(self) -> RaceControl | None:
-        return self._plant.race if isinstance(self._plant, HasRaceControl) else None
+        return None if self._races is None else self._races.race
 
     def _publish_frame(self) -> None:
         for slot in self._slots:
