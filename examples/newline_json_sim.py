@@ -10,11 +10,12 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from trailbrake.errors import SimulatorError
+from trailbrake.errors import SimulatorError, WireError
 from trailbrake.roles import LinkCounters
 from trailbrake.simulator import Simulator
 from trailbrake.state import CarState, Controls, Phase, SimCommand
 from trailbrake.transport import rendezvous
+from trailbrake.transport.json_values import decode_json, parse_numbers, require_number, require_object
 from trailbrake.transport.udp import UdpSocket, parse_address
 from trailbrake.units import KMH, wrap_angle
 
@@ -58,12 +59,13 @@ def encode_message(message: dict[str, Any]) -> bytes:
 
 
 def decode_message(data: bytes) -> dict[str, Any]:
-    """Return the message in a datagram; {} where it holds none."""
-    try:
-        message = json.loads(data)
-    except ValueError:
-        return {}
-    return message if isinstance(message, dict) else {}
+    """Return the message in a datagram; WireError where it holds none."""
+    return require_object(decode_json(data.decode(errors="replace")), NAME)
+
+
+def read_numbers(message: dict[str, Any], *names: str) -> list[float]:
+    """Return numbers of a message; WireError where one is missing, infinite or no number."""
+    return [require_number(message.get(name), name) for name in names]
 
 
 def state_to_wire(state: CarState) -> dict[str, Any]:
@@ -76,14 +78,18 @@ def state_to_wire(state: CarState) -> dict[str, Any]:
 
 
 def state_from_wire(message: dict[str, Any]) -> CarState:
-    """Return the state in a message; KeyError, TypeError or ValueError where it holds none."""
-    (x, y), (forward, right) = message["position"], message["velocity"]
+    """Return the state in a message; WireError where it holds none."""
+    motion = parse_numbers(message.get("position"), "position") + parse_numbers(message.get("velocity"), "velocity")
+    if len(motion) != 4:
+        raise WireError("expected two numbers each", where="position, velocity", got=str(motion)[:40])
+    x, y, forward, right = motion
+    time, heading, speed, lateral, turning, steer, gear, lap = read_numbers(
+        message, "time", "heading", "speed", "lateral", "turning", "steer", "gear", "lap"
+    )
     return CarState(
-        time=float(message["time"]), phase=Phase.DRIVING, x=float(x), y=float(y),
-        yaw=wrap_angle(math.radians(90.0 - message["heading"])), speed=message["speed"] * KMH,
-        velocity_x=float(forward), velocity_y=-float(right), acceleration_y=-float(message["lateral"]),
-        yaw_rate=-math.radians(message["turning"]), steer=-float(message["steer"]), gear=int(message["gear"]),
-        lap=int(message["lap"]),
+        time=time, phase=Phase.DRIVING, x=x, y=y, yaw=wrap_angle(math.radians(90.0 - heading)), speed=speed * KMH,
+        velocity_x=forward, velocity_y=-right, acceleration_y=-lateral, yaw_rate=-math.radians(turning), steer=-steer,
+        gear=int(gear), lap=int(lap),
     )  # fmt: skip
 
 
@@ -93,8 +99,9 @@ def controls_to_wire(controls: Controls) -> dict[str, Any]:
 
 
 def controls_from_wire(message: dict[str, Any]) -> Controls:
-    steer, throttle, brake = (float(message[name]) for name in ("steer", "throttle", "brake"))
-    gear = None if message["gear"] is None else int(message["gear"])
+    """Return the controls in a message, within their ranges; WireError where it holds none."""
+    steer, throttle, brake = read_numbers(message, "steer", "throttle", "brake")
+    gear = None if message.get("gear") is None else int(require_number(message["gear"], "gear"))
     return Controls(-max(-1.0, min(steer, 1.0)), max(0.0, min(throttle, 1.0)), max(0.0, min(brake, 1.0)), gear=gear)
 
 
@@ -132,7 +139,7 @@ class Link:
         while (data := self._socket.receive_data()) is not None:
             try:
                 state = state_from_wire(decode_message(data))
-            except (KeyError, TypeError, ValueError):
+            except WireError:
                 self.counters.torn += 1
                 continue
             self.counters.resyncs += state.time < self._state.time
@@ -183,15 +190,17 @@ class Host:
         """Apply the client's messages, step the world and send its state."""
         must_wait, greeted = self._options.pace == "lockstep", False
         while (received := self._socket.receive()) is not None:
-            message, self._client = decode_message(received[0]), received[1]
             self._counts["messages_in"] += 1
             try:
-                if message["kind"] == "drive":
+                message = decode_message(received[0])
+                if message.get("kind") == "drive":
                     self._controls, must_wait = controls_from_wire(message), False
-                elif message["kind"] == "restart":
+                elif message.get("kind") == "restart":
                     self._plant.execute_command(0, SimCommand(restart=True))
-                greeted = greeted or message["kind"] == "hello"
-            except (KeyError, TypeError, ValueError):
+                elif message.get("kind") != "hello":
+                    raise WireError("unknown message", where="kind", got=str(message.get("kind"))[:40])
+                self._client, greeted = received[1], greeted or message["kind"] == "hello"
+            except WireError:
                 self._counts["rejected"] += 1
         if not must_wait:
             self._plant.step([self._controls])

@@ -114,14 +114,23 @@ def test_what_goes_over_the_example_s_wire_comes_back_with_its_signs(ends):
     assert (seen.sequence, seen.phase, seen.age) == (150, Phase.DRIVING, 0.0)
 
 
+NOISE = [b"", b"[]", b"\xff", b"[" * 60_000, b'{"kind": "drive"}', b'{"kind": "drive", "steer": "x"}',
+         b'{"kind": "drive", "steer": NaN, "throttle": 0.3, "brake": 0, "gear": null}',
+         b'{"kind": "drive", "steer": 0, "throttle": 0, "brake": 0, "gear": 1e999}']  # fmt: skip
+
+
 def test_noise_on_the_example_s_wire_is_counted(ends):
     port = ends.host._socket.port
+    ends.link.read(0.0)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
-        for noise in (b"", b"[]", b"\xff", b'{"kind": "drive"}', b'{"kind": "drive", "steer": "x"}'):
+        for noise in NOISE:
             other.sendto(noise, ("127.0.0.1", port))
+            ends.host._socket.send(noise, ends.host._client)
     time = ends.plant.car_state(0).time
+    assert not ends.link.has_new_sample()
+    assert ends.link.counters.torn == len(NOISE)
     ends.tick()
-    assert ends.host.read_counters()["rejected"] == 5
+    assert ends.host.read_counters()["rejected"] == len(NOISE)
     assert ends.plant.car_state(0).time == time  # no command: the world waits
 
 
