@@ -1,6 +1,7 @@
 """`drive --like RUN`: drives again, says what has changed, refuses what has changed under it."""
 
 import json
+from pathlib import Path
 
 import pytest
 from helpers.driver_files import write_driver
@@ -10,6 +11,7 @@ from trailbrake.cli.drive_flags import find_given
 from trailbrake.cli.main import run_command_line
 
 pytestmark = pytest.mark.slow
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 def drive(capsys, folder, *words):
@@ -66,6 +68,25 @@ def test_a_driver_that_has_changed_since_is_one_line(capsys, tmp_path):
     code, refused, _ = drive(capsys, tmp_path, "--like", first["recording"])
     assert code == 2
     assert "mine.py" in refused["error"]
+
+
+def test_a_simulator_s_file_is_one_of_the_inputs_and_files_are_those_of_the_folder_it_was_driven_in(
+    capsys, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    file = Path("my_sim.py")
+    file.write_bytes((EXAMPLES / "newline_json_sim.py").read_bytes())
+    words = ("--sim=my_sim.py", "--track=kartwerk", "--car=kart", "--driver=cruise", "--laps=0", "--seconds=0.5")
+    _, first, _ = drive(capsys, tmp_path, *words)
+    file.write_text(file.read_text("utf-8").replace("PERIOD, STALE_AFTER_S", "PERIOD, STALE_AFTER_S ", 1), "utf-8")
+    code, refused, _ = drive(capsys, tmp_path, "--like", first["recording"])
+    assert (code, refused["error"].split(", expected")[0]) == (2, "my_sim.py: the sim has changed since that drive")
+    assert drive(capsys, tmp_path, "--like", first["recording"], "--sim=my_sim.py")[0] == 0
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    code, refused, _ = drive(capsys, tmp_path, "--like", first["recording"])
+    assert code == 2
+    assert "go to the folder that it was driven in, or give --sim FILE" in refused["error"]
 
 
 def test_a_file_of_a_drive(capsys, tmp_path):

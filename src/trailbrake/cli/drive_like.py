@@ -1,6 +1,7 @@
 """`drive --like RUN`: a recorded drive again, with what the user names changed, and what that changes."""
 
 import contextlib
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from trailbrake.cli.drive_flags import DriveFlags, override_spec
 from trailbrake.cli.output import print_notice
 from trailbrake.dashboard.options import PageOptions
 from trailbrake.driving.goals import Laps
+from trailbrake.driving.spec import DriveSpec
 from trailbrake.errors import UsageError
 
 OTHER_INPUTS = frozenset({"driver", "track", "car", "line", "cached_line"})  # with which the line is chosen anew
@@ -54,6 +56,7 @@ def drive_like(
         raise UsageError("a drive like it goes through its own wire", where="--sim", expected=recorded.spec.site.sim,
                          got=flags.sim)  # fmt: skip
     spec = override_spec(make_like(recorded, live=flags.live), flags, given, live)
+    _check_files(spec)
     contents = recorded.contents
     if contents is not None:
         known = {what: value for what, value in contents.sha256.items() if what.rpartition(" ")[2] not in given}
@@ -71,6 +74,17 @@ def drive_like(
     if not json and recording is not None:
         _print_differences(summary)
     return code
+
+
+def _check_files(spec: DriveSpec) -> None:
+    """Raise UsageError where a file that the drive names is not here: names are relative to where it was driven."""
+    first, site = spec.first, spec.site
+    for flag, name in (("sim", site.sim), ("track", spec.track), ("car", spec.car), ("driver", first.driver),
+                       ("config", first.config)):  # fmt: skip
+        path = Path(re.sub(r"^policy:|(?<=\.py):\w+$", "", name))
+        if path.suffix and not path.is_absolute() and not path.exists():
+            raise UsageError("the file that this drive names is not here", where=f"{flag} {name}",
+                             hint=f"go to the folder that it was driven in, or give --{flag} FILE")  # fmt: skip
 
 
 def _print_differences(summary: dict[str, Any]) -> None:

@@ -75,11 +75,12 @@ def hash_inputs(spec: DriveSpec, course: Course, driver: Driver) -> dict[str, st
         hashes["car"] = car_digest(course.car)
     if not isinstance(course, UnmappedCourse):
         hashes["track"] = road_digest(course.track.road)
-    site = spec.site
+    site, files = spec.site, {"sim": spec.site.sim}
     if isinstance(site, EmbeddedSite):
-        for name, text in (("world's car", site.car), ("world's track", site.track)):
-            if Path(text).is_file():
-                hashes[name] = _hash_file(text, name)
+        files |= {"world's car": site.car, "world's track": site.track}
+    for name, text in files.items():
+        if Path(text).is_file():
+            hashes[name] = _hash_file(text, name)
     return hashes
 
 
@@ -128,7 +129,8 @@ def check_inputs(contents: DriveContents, spec: DriveSpec, hashes: Mapping[str, 
     Raises:
         DataError: an input has changed since; the line says which.
     """
-    names = {"driver": spec.first.driver, "config": spec.first.config, "car": spec.car, "track": spec.track}
+    names = {"driver": spec.first.driver, "config": spec.first.config, "car": spec.car, "track": spec.track,
+             "sim": spec.site.sim}  # fmt: skip
     for what, before in contents.sha256.items():
         if what in hashes and hashes[what] != before:
             raise DataError(
