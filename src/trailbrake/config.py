@@ -9,7 +9,8 @@ import platformdirs
 def recordings_folder() -> Path:
     """Return the folder for recordings: TRAILBRAKE_RECORDINGS, else the user's data folder of the system."""
     chosen = os.environ.get("TRAILBRAKE_RECORDINGS")
-    return Path(chosen) if chosen else Path(platformdirs.user_data_dir("trailbrake", appauthor=False)) / "recordings"
+    usual = Path(platformdirs.user_data_dir("trailbrake", appauthor=False)) / "recordings"
+    return Path(chosen).expanduser() if chosen else usual
 
 
 def driver_memory_file() -> Path:
@@ -20,13 +21,13 @@ def driver_memory_file() -> Path:
 def cache_folder() -> Path:
     """Return the folder for what can be made again: TRAILBRAKE_CACHE, else the user's cache folder."""
     chosen = os.environ.get("TRAILBRAKE_CACHE")
-    return Path(chosen or platformdirs.user_cache_dir("trailbrake", appauthor=False))
+    return Path(chosen or platformdirs.user_cache_dir("trailbrake", appauthor=False)).expanduser()
 
 
 def lines_folder() -> Path:
     """Return the folder of kept minimum-time lines: TRAILBRAKE_LINES, else `lines` in the user's cache folder."""
     chosen = os.environ.get("TRAILBRAKE_LINES")
-    return Path(chosen) if chosen else cache_folder() / "lines"
+    return Path(chosen).expanduser() if chosen else cache_folder() / "lines"
 
 
 def logs_folder() -> Path:

@@ -43,6 +43,7 @@ def test_into_a_file_with_json(cli, recording, tmp_path):
     [
         (["--json"], "give --out FILE"),
         (["--format", "xls"], "--format"),
+        (["--out", "x.xlsx"], "--out x.xlsx: no format has this suffix, expected .csv"),
         (["--out", "/"], "cannot write the export"),
         (["--out", "no/such/folder/x.csv"], "cannot write the export"),
     ],
@@ -55,7 +56,7 @@ def test_refusals(cli, recording, words, said):
     "words",
     [
         ("export", "laps.ld", "--format", "motec"),
-        ("export", "laps.gpx", "--out", "laps.gpx"),
+        ("export", "laps.gpx", "--format", "csv", "--out", "laps.gpx"),
         ("report", "laps.ld", "--out", "laps.ldx"),
         ("report", "laps.gpx", "--out", "laps.gpx"),
         ("compare", "laps.gpx", "--out", "laps.gpx"),

@@ -66,10 +66,21 @@ from trailbrake.state.tables import CONTROL_FIELDS, STATE_FIELDS
         ("drive --track", 'Command "drive" parameter --track requires an argument'),
         ("export none.mcap", "none.mcap: cannot read the recording"),
         ("report none.mcap", "none.mcap: cannot read the recording"),
+        ("runs --folder none", "--folder none: no such folder"),
+        ("doctor examples/newline_json_sim.py", "newline_json has no doctor"),
+        ("sim examples/newline_json_sim.py restart", "newline_json has no control"),
     ],
 )
 def test_wrong_usage_is_one_line_that_says_what_to_try(cli, words, said):
     assert said in cli(*words.split()).error
+
+
+@pytest.mark.parametrize(("word", "path"), [("~/none.mcap", "/home/me/none.mcap"), ("./~/none.mcap", "~/none.mcap")])
+def test_a_tilde_is_the_home_of_the_user_in_every_shell(cli, monkeypatch, word, path):
+    monkeypatch.setenv("HOME", "/home/me")
+    monkeypatch.setenv("USERPROFILE", "/home/me")
+    assert path in cli("report", word).error
+    assert path in cli("drive", f"--like={word}").error
 
 
 @pytest.mark.parametrize("words", ["report none.mcap", "drive --lapz 3", "serve forza --rate nan"])

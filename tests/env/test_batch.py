@@ -257,6 +257,8 @@ def test_wild_driving_gives_numbers_within_bounds_and_no_car_beyond_a_wall(optio
         (lambda: RaceBatch(RaceOptions(start=Start(speed=(0.0, math.inf)))), r"^start\.speed"),
         (lambda: RaceBatch().step(np.zeros((1, 2))), "call reset"),
         (lambda: RaceBatch(seed=0).reset(-1), "^seed"),
+        (lambda: RaceBatch(seed=-1), "^seed: no seed"),
+        (lambda: RaceBatch(seed="a"), "^seed: no seed"),
     ],
 )
 def test_what_cannot_be_is_named(make, said):

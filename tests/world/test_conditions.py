@@ -40,6 +40,17 @@ def test_conditions_out_of_range_are_refused(values):
         WorldConditions(**values)
 
 
+@pytest.mark.parametrize(
+    ("values", "laps", "said"),
+    [({"grip": 0.5}, 1, "grip=0.5 begins with lap 2"), ({"grip": 0.5}, 2, ""), ({"grip": 0.5, "grip_lap": 1}, 1, ""),
+     ({"rain_after": 2}, 2, "rain begins after lap 2"), ({"rain_after": 2}, 3, ""), ({}, 1, "")],
+)  # fmt: skip
+def test_what_begins_after_the_last_lap_is_said(values, laps, said):
+    missed = WorldConditions(**values).describe_missed(laps)
+    assert missed.startswith(said)
+    assert bool(missed) == bool(said)
+
+
 def test_a_world_s_ground_loses_its_grip_off_the_road_too_and_gets_it_back():
     car = load_car("hatchback")
     track = load_track("hartmoor")

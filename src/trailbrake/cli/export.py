@@ -70,6 +70,9 @@ def _choose_format(format: Format | None, out: Path | None) -> Format:
     if format and named and named != format:
         raise UsageError("a file of one format with the suffix of another", where=f"--format {format} --out {out}",
                          expected=suffixes.get(format, "a folder"), got=suffixes[named])  # fmt: skip
+    if not format and not named and out is not None and out.suffix not in ("", ".txt"):
+        raise UsageError("no format has this suffix", where=f"--out {out}", expected=", ".join(suffixes.values()),
+                         got=out.suffix, hint="or name the --format")  # fmt: skip
     return format or named or "csv"
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from cyclopts.completion import CompletionContext
 from cyclopts.field_info import FieldInfo
 
+from trailbrake.errors import UsageError
 from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator
 from trailbrake.system.user_module import is_python_file
@@ -72,6 +73,16 @@ def choose_simulators(name: str) -> list[AnySimulator]:
     for problem in listing.problems:
         print(f"trailbrake: {problem}", file=sys.stderr)
     return listing.simulators
+
+
+def choose_simulators_with(tool: str, name: str) -> list[AnySimulator]:
+    """Return those of `choose_simulators` that have a tool; UsageError where `name` is a simulator without it."""
+    chosen = choose_simulators(name)
+    able = [simulator for simulator in chosen if tool in simulator.tools]
+    if name and len(chosen) == 1 and not able:
+        hint = f'its Simulator may name one: tools={{"{tool}": ...}}' if is_python_file(name) else ""
+        raise UsageError(f"{chosen[0].name} has no {tool}", where=name, hint=hint)
+    return able
 
 
 def command_name(simulator: AnySimulator, name: str) -> str:

@@ -5,6 +5,7 @@ imported when they are called, and each imports what it needs inside: help must 
 """
 
 import io
+import os
 import re
 import signal
 import sys
@@ -32,6 +33,7 @@ from trailbrake.simulator import AnySimulator
 from trailbrake.system.processes import exit_without_threads
 from trailbrake.version import __version__
 
+_HOME = re.compile(r"^(--[\w-]+=)?~(?=$|[/\\])")  # what no shell of Windows replaces, and bash not behind a flag
 _DEFAULT_SIM: dict[str, str] = {"learn": LearnOptions.sim, "watch": WatchOptions.sim, "record": "forza"}
 
 # The verbs as `--help` shows them.
@@ -121,8 +123,13 @@ def _find_sim_flag(tokens: list[str]) -> str:
     return _DEFAULT_SIM.get(verb, DriveFlags.sim)
 
 
+def _expand_home(found: re.Match[str]) -> str:
+    return (found[1] or "") + os.path.expanduser("~")
+
+
 def run_command_line(tokens: list[str]) -> int:
     """Run one command line and return its exit code."""
+    tokens = [_HOME.sub(_expand_home, token) for token in tokens]
     if tokens[:1] in (["help"], ["version"]):  # as other programs have it
         tokens = [*tokens[1:], f"--{tokens[0]}"]
     try:

@@ -59,6 +59,8 @@ def runs(
         raise UsageError("no number of rows", where="--limit", expected="0 or more", got=str(limit))
     if (add_tag or remove_tag) and not run:
         raise UsageError("a tag belongs to a run", where="--add-tag, --remove-tag", hint="give --run ID")
+    if folder is not None and not folder.is_dir():
+        raise UsageError("no such folder", where=f"--folder {folder}")
     place = folder or recordings_folder()
     with closing(RunIndex(place, rebuild)) as index:
         every = index.list_runs()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from trailbrake.cli.flag_names import INSTALL, choose_simulators, command_name
+from trailbrake.cli.flag_names import INSTALL, choose_simulators_with, command_name
 from trailbrake.cli.output import JsonFlag, print_json
 from trailbrake.errors import UsageError
 from trailbrake.simulator import AnySimulator, load_part
@@ -171,7 +171,6 @@ def _build_actions(simulator: AnySimulator, command: str) -> App:
 def build_control_app(requested: str, name: str) -> App:
     """Return the verb; where it is `requested`, with a sub-command per simulator that can be controlled."""
     verb = App(name="sim", help="Pause a running simulator, restart it, put a car somewhere.")
-    for simulator in choose_simulators(name) if requested in ("sim", INSTALL) else ():
-        if "control" in simulator.tools:
-            verb.command(_build_actions(simulator, command_name(simulator, name)))
+    for simulator in choose_simulators_with("control", name) if requested in ("sim", INSTALL) else ():
+        verb.command(_build_actions(simulator, command_name(simulator, name)))
     return verb

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from cyclopts import App, Parameter
 
-from trailbrake.cli.flag_names import INSTALL, choose_simulators, command_name
+from trailbrake.cli.flag_names import INSTALL, choose_simulators_with, command_name
 from trailbrake.cli.output import JsonFlag, print_json, print_notice, print_table
 from trailbrake.driving.options import PadCheckOptions
 from trailbrake.errors import UsageError
@@ -302,20 +302,18 @@ def build_tool_apps(requested: str, name: str) -> list[App]:
     apps = []
     for verb_name, verb in _TOOL_VERBS.items():
         app = App(name=verb_name, help=verb.text)
-        for simulator in choose_simulators(name) if requested in (verb_name, INSTALL) else ():
+        for simulator in choose_simulators_with(verb_name, name) if requested in (verb_name, INSTALL) else ():
             given: Mapping[str, object] = simulator.tools
-            if verb_name in given:
-                app.command(
-                    _build_command(verb, simulator, load_part(given[verb_name])), name=command_name(simulator, name)
-                )
+            app.command(
+                _build_command(verb, simulator, load_part(given[verb_name])), name=command_name(simulator, name)
+            )
         apps.append(app)
     verify = App(name="verify", help="Check with a live game, in some minutes, what our code assumes of it.")
-    for simulator in choose_simulators(name) if requested == "verify" else ():
-        if "verify" in simulator.tools:
-            verify.command(
-                _build_verify_command(simulator, load_part(simulator.tools["verify"])),
-                name=command_name(simulator, name),
-            )
+    for simulator in choose_simulators_with("verify", name) if requested == "verify" else ():
+        verify.command(
+            _build_verify_command(simulator, load_part(simulator.tools["verify"])),
+            name=command_name(simulator, name),
+        )
     return [*apps, verify]
 
 

@@ -66,7 +66,7 @@ class RaceBatch:
         self._cars = [load_car(name) for name in options.car_names]
         self._tracks = [] if RANDOM in options.track_names else [load_track(name) for name in options.track_names]
         self._team = Team(threads)
-        self._rng = np.random.default_rng(seed)
+        self._rng = make_generator(seed)
         self._road_worlds: list[tuple[RoadWorlds, int, int]] = []
         self._action_shape = n, self.task.action.width
         self._clipper = ActionClipper(self.task.action) if options.clip_actions else None
@@ -88,8 +88,7 @@ class RaceBatch:
             seed: restarts the random numbers: batches of the same options and seed then do the same. None continues.
         """
         if seed is not None:
-            check_seed(seed)
-            self._rng = np.random.default_rng(seed)
+            self._rng = make_generator(seed)
         if not self._road_worlds or not self._tracks:
             self._road_worlds = self._build_worlds()
         out = np.empty((self.n, self.task.width), np.float32)
@@ -225,11 +224,12 @@ def spread_worlds(worlds: int, tracks: int, cars: int) -> list[tuple[int, int, i
     return [(k % tracks, k % cars, count) for k, count in enumerate(counts)]
 
 
-def check_seed(seed: int | Sequence[int]) -> None:
-    """Raise UsageError unless `seed` is one."""
-    numbers = list(seed) if isinstance(seed, Sequence) else [seed]
+def make_generator(seed: int | Sequence[int] | None) -> np.random.Generator:
+    """Return random numbers by a seed, fresh ones for None; UsageError where it is none."""
+    numbers = list(seed) if isinstance(seed, Sequence) else [0 if seed is None else seed]
     if not numbers or not all(isinstance(number, Integral) and number >= 0 for number in numbers):
         raise UsageError("no seed", where="seed", expected="whole numbers, 0 or more", got=repr(seed))
+    return np.random.default_rng(seed)
 
 
 class LearnerBatch(Protocol):

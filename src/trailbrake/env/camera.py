@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from trailbrake.arrays import Array, Bytes, Ints
-from trailbrake.env.batch import LEARNERS, check_seed
+from trailbrake.env.batch import LEARNERS, make_generator
 from trailbrake.env.options import check_types
 from trailbrake.errors import UsageError
 from trailbrake.observe.actions import ACTIONS, ActionClipper
@@ -93,7 +93,7 @@ class CameraBatch:
         self._commands: Array = np.zeros((n, len(MiniatureCommand)))
         self._steps_done: Ints = np.zeros(n, np.int64)
         self._max_steps = max(round(options.limit / (STEP * options.steps)), 1)
-        self._rng = np.random.default_rng(seed)
+        self._rng = make_generator(seed)
         self._is_reset = False
         self._clipper = ActionClipper(ACTIONS["steer_pedal"]) if options.clip_actions else None
 
@@ -105,8 +105,7 @@ class CameraBatch:
     def reset(self, seed: int | Sequence[int] | None = None) -> Bytes:
         """Start all episodes; return the pictures (n, height, width, 3) uint8. A seed restarts the random numbers."""
         if seed is not None:
-            check_seed(seed)
-            self._rng = np.random.default_rng(seed)
+            self._rng = make_generator(seed)
         self._is_reset = True
         out: Bytes = np.empty((self.n, *self.frame_shape), np.uint8)
         self.restart(np.arange(self.n), out)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.env.batch import check_seed, count_worlds, spread_worlds
+from trailbrake.env.batch import count_worlds, make_generator, spread_worlds
 from trailbrake.env.cuda_kernels import get_race_kernels
 from trailbrake.env.domain_randomisation import StartSampler
 from trailbrake.env.options import RANDOM, RaceOptions
@@ -93,7 +93,7 @@ class CudaRaceBatch:
         names = options.track_names
         self._tracks = [] if RANDOM in names else [load_track(name) for name in dict.fromkeys(names)]
         self._track_numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
-        self._rng = np.random.default_rng(seed)
+        self._rng = make_generator(seed)
         self._single = single_precision
         self._kernels = get_race_kernels(single=single_precision)
         self._real: Any = np.float32 if single_precision else np.float64
@@ -114,8 +114,7 @@ class CudaRaceBatch:
             seed: restarts the random numbers: batches of the same options and seed then do the same. None continues.
         """
         if seed is not None:
-            check_seed(seed)
-            self._rng = np.random.default_rng(seed)
+            self._rng = make_generator(seed)
         if self.world is None or not self._tracks:
             self._build()
         self._seed.copy_to_device(np.array([self._rng.integers(2**62)]))

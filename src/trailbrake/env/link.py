@@ -19,7 +19,7 @@ from trailbrake.driving.loop.drive_loop import STOPPING_LIMIT
 from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.driving.spec import Pace, make_spec
 from trailbrake.driving.supervised.supervised_car import open_car
-from trailbrake.env.batch import check_seed
+from trailbrake.env.batch import make_generator
 from trailbrake.env.domain_randomisation import StartSampler, Vary
 from trailbrake.env.map_frames import CarPlace
 from trailbrake.env.options import RANDOM, RaceOptions, fit_substeps
@@ -94,7 +94,7 @@ class LinkRace:
         if not isinstance(options.car, str):
             raise UsageError("one car only through a wire", where="car", expected="a name", got=repr(options.car))
         simulator = registry.find(sim)
-        self._rng = np.random.default_rng(seed)
+        self._rng = make_generator(seed)
         name = f"gen:{int(self._rng.integers(2**31))}" if options.track == RANDOM else options.track
         track = generate_circuit(int(name[4:])) if options.track == RANDOM else load_track(name)
         self.tracks = [track]
@@ -145,8 +145,7 @@ class LinkRace:
             SimulatorError: the simulator does not place the car, or the car has left the road and does not get back.
         """
         if seed is not None:
-            check_seed(seed)
-            self._rng = np.random.default_rng(seed)
+            self._rng = make_generator(seed)
         if self._open is None:
             self._open = ExitStack()
             car = open_car(self._setup, brakes_at_end=self._brakes_at_end)

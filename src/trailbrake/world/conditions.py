@@ -88,6 +88,12 @@ class WorldConditions:
         """Whether the grip of the ground changes at any time."""
         return self.grip != 1.0 or self.rain_after > 0
 
+    def describe_missed(self, laps: int) -> str:
+        """Return which change of the grip a drive of so many laps ends before, in words; "" for none."""
+        if self.grip != 1.0 and self.grip_lap > laps:
+            return f"grip={self.grip:g} begins with lap {self.grip_lap} (grip_lap=1: with the first)"
+        return f"rain begins after lap {self.rain_after}" if self.rain_after >= laps else ""
+
 
 class GripSchedule:
     """The factor on the grip of all ground over a drive.

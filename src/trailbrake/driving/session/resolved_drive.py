@@ -108,6 +108,8 @@ def resolve_drive(
         if said := memory.recall():
             say(said)
     laps = spec.goal.count if isinstance(spec.goal, Laps) else 0
+    if laps and setup.world is not None and (missed := setup.world.conditions.describe_missed(laps)):
+        say(f"--world: {missed}; this drive has {laps}")
     is_round = isinstance(course, UnmappedCourse) or course.track.road.closed
     about = {
         **setup.describe(),
