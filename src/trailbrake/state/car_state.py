@@ -6,6 +6,7 @@ one of these is made per tick.
 """
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -177,7 +178,7 @@ class CarState:
 
 def copy_state(state: CarState) -> CarState:
     """Return a state that may be changed without changing this one; pictures and arrays are shared."""
-    own = state.__copy__()  # `copy.copy` looks for it first: each state of a drive is copied
-    own.wheels = [wheel.__copy__() for wheel in state.wheels]
-    own.others = [other.__copy__() for other in state.others]
+    own = copy(state)
+    own.wheels = [copy(wheel) for wheel in state.wheels]
+    own.others = [copy(other) for other in state.others]
     return own
