@@ -2,12 +2,9 @@
 
 All verbs that drive go through here. Supervisor, sample check and command gate are always there; the watchdog in real
 time, where a driver that hangs does not stop time; the standstill at the end of a drive in a game, which goes on.
-
-The end of a live drive that went as planned: the cars brake to a standstill before the link releases them.
 """
 
 import errno
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -21,25 +18,17 @@ from trailbrake.drivers.loading.driver_registry import (
     declared_optional_commands,
 )
 from trailbrake.driving.loop.command_gate import CommandGate
-from trailbrake.driving.loop.drive_loop import (
-    STOPPING_LIMIT,
-    STOPPING_SILENCE_S,
-    CarLoop,
-    LoopResult,
-    SamplePacer,
-    StandstillTimer,
-    run_loop,
-)
+from trailbrake.driving.loop.drive_loop import CarLoop, LoopResult, SamplePacer, run_loop
 from trailbrake.driving.loop.driver_pace import DriverPace
 from trailbrake.driving.loop.driver_watchdog import protect_cars
-from trailbrake.driving.loop.supervisor import STANDSTILL_SPEED, Supervisor
+from trailbrake.driving.loop.standstill import brake_to_standstill
+from trailbrake.driving.loop.supervisor import Supervisor
 from trailbrake.driving.session.connection import Connection
 from trailbrake.driving.session.drive_setup import DriveSetup
 from trailbrake.driving.session.open_connection import open_connection
 from trailbrake.errors import DriverError
 from trailbrake.json_types import JsonObject
 from trailbrake.roles import Driver, Link, TickObserver
-from trailbrake.state import Phase
 from trailbrake.system.breakable_call import BreakableCall
 
 INTERRUPTED = "interrupted"
@@ -174,55 +163,3 @@ def _name_closed_files(drivers: Sequence[NamedDriver]) -> Iterator[None]:
 def _close_all(watches: Iterable[CarWatch]) -> None:
     for watch in watches:
         watch.close()
-
-
-STILL_SPEED = 0.1  # m/s: less than a safe stop is content with
-
-
-class _StoppingCar:
-    """One car that brakes to a standstill: its driver keeps steering, and brakes at least as a safe stop does."""
-
-    def __init__(self, seat: CarLoop) -> None:
-        self._seat = seat
-        self._timer = StandstillTimer(STILL_SPEED)
-        self._stopping_s = 0.0
-        self._lost_at = math.nan  # `now` since which there has been no state to drive by
-        self.at_standstill: bool | None = None  # None = not yet; False = it never will
-        seat.begin_standstill()
-
-    def follow_car(self, now: float) -> None:
-        """Do one tick of the car."""
-        seat = self._seat
-        state, fresh = seat.read_state(now)
-        if fresh and seat.drive_tick(state, now) is not None:
-            self._lost_at = math.nan
-            self._stopping_s += seat.dt or seat.link.period
-            if self._timer.add_state(state):
-                self.at_standstill = True
-            elif self._stopping_s > STOPPING_LIMIT:
-                self.at_standstill = state.speed < STANDSTILL_SPEED
-            return
-        silent = not fresh and seat.supervisor.is_stale(state)
-        if silent:
-            seat.link.write(seat.supervisor.safe_stop_controls(state))
-        if silent or seat.is_blind:
-            self._lost_at = now if math.isnan(self._lost_at) else self._lost_at
-            if now - self._lost_at > STOPPING_SILENCE_S or state.phase is Phase.PAUSED:
-                self.at_standstill = False
-
-
-def brake_to_standstill(seats: Sequence[CarLoop], pacer: SamplePacer) -> bool:
-    """Brake all cars to a standstill; return whether all have stopped.
-
-    Args:
-        seats: the cars.
-        pacer: makes the first car's samples come.
-    """
-    cars = [_StoppingCar(seat) for seat in seats]
-    while any(car.at_standstill is None for car in cars):
-        now = pacer.wait_for_sample(seats[0].link)
-        for car in cars:
-            car.follow_car(now)
-        if cars[0].at_standstill is False:  # no samples set the pace any more
-            break
-    return all(car.at_standstill for car in cars)

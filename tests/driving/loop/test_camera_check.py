@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from trailbrake.driving.loop.state_check import DAMAGED, NO_PICTURE, NO_PICTURE_LIMIT_S, UNCHANGED, CameraCheck
+from trailbrake.driving.loop.camera_check import DAMAGED, NO_PICTURE, NO_PICTURE_LIMIT_S, UNCHANGED, CameraCheck
 from trailbrake.driving.loop.supervisor import BLIND_LIMIT_S
 from trailbrake.state import CarState
 from trailbrake.transport.image_codec import ImageDecoder, encode_image

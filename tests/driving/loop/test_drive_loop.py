@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from helpers.fakes import PERIOD, FakeCar, FakeDriver, FakeTap
 
+from trailbrake.driving.loop.camera_check import DAMAGED, NO_PICTURE, NO_PICTURE_LIMIT_S
 from trailbrake.driving.loop.drive_loop import (
     ENDLESS_PAUSE,
     LOST_LIMIT,
@@ -18,7 +19,6 @@ from trailbrake.driving.loop.drive_loop import (
     RequestPacer,
     run_loop,
 )
-from trailbrake.driving.loop.state_check import DAMAGED, NO_PICTURE, NO_PICTURE_LIMIT_S
 from trailbrake.driving.loop.supervisor import BLIND_LIMIT_S, STOP_BRAKE, Supervisor
 from trailbrake.errors import WireError
 from trailbrake.state import Controls, Phase

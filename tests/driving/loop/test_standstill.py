@@ -5,8 +5,8 @@ import math
 import pytest
 
 from trailbrake.driving.loop.drive_loop import STOPPING_SILENCE_S, CarLoop
+from trailbrake.driving.loop.standstill import brake_to_standstill
 from trailbrake.driving.loop.supervisor import Supervisor
-from trailbrake.driving.run import brake_to_standstill
 from trailbrake.state import CarState, Controls, Phase
 
 PERIOD = 0.01

@@ -9,11 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from trailbrake.driving.loop.camera_check import NO_PICTURE, NO_PICTURE_LIMIT_S, CameraCheck
 from trailbrake.driving.loop.command_gate import CommandGate
 from trailbrake.driving.loop.driver_pace import DriverPace
 from trailbrake.driving.loop.driver_watchdog import BROKEN_OFF, DriverWatchdog
 from trailbrake.driving.loop.rehearsal import TickRehearsal
-from trailbrake.driving.loop.state_check import NO_PICTURE, NO_PICTURE_LIMIT_S, CameraCheck, StateCheck
+from trailbrake.driving.loop.state_check import StateCheck
 from trailbrake.driving.loop.supervisor import BLIND_LIMIT_S, STANDSTILL_SPEED, STOP_BRAKE, Supervisor, decide_controls
 from trailbrake.errors import WireError
 from trailbrake.histogram import DurationHistogram
