@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers.contact_scenes import ease, make_scenes, rear_end_on_a_straight, record_scene, squeezes_on_a_straight
 
-from trailbrake.analysis.conduct import WINDOW
+from trailbrake.analysis.contact_fault import WINDOW
 from trailbrake.analysis.race_motion import open_race
 from trailbrake.analysis.report import write_report
 from trailbrake.analysis.steward import JudgedContact, judge_recordings, list_verdicts

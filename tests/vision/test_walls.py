@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trailbrake.vision import walls
-from trailbrake.vision.camera import TREND_CAMERA
+from trailbrake.vision.level_camera import TREND_CAMERA
 from vision import draw
 
 

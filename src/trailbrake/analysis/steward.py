@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.analysis.conduct import WINDOW, CarTrack, ConductRoad, Verdict, judge_contact
+from trailbrake.analysis.contact_fault import WINDOW, CarTrack, ConductRoad, Verdict, judge_contact
 from trailbrake.analysis.race_motion import CarMotion, read_race
 from trailbrake.analysis.reference_line import ReferenceLine, project_points
 from trailbrake.arrays import Array
@@ -36,7 +36,7 @@ class JudgedContact(NamedTuple):
         relative_mps: m/s between the two, before the touch.
         fault: number of the car at fault; None: unclear.
         rule: what was broken, or why it is unclear.
-        source: of the rule, as in `analysis.conduct`.
+        source: of the rule, as in `analysis.contact_fault`.
         evidence: the figures that decided.
     """
 

@@ -1,1 +1,1 @@
-"""Control laws as pure functions and small classes on numbers, without CarState."""
+"""Control laws as pure functions and small classes; most of them on numbers."""

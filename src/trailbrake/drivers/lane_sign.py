@@ -6,8 +6,8 @@ from trailbrake.control.minicar.sign_memory import SignMemory, WrongWayCounter
 from trailbrake.control.minicar.wall_avoidance import WallAvoider
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
-from trailbrake.vision.camera import Pixels, fit_picture
 from trailbrake.vision.lanes import chevron_direction
+from trailbrake.vision.level_camera import Pixels, fit_picture
 from trailbrake.vision.signs import find_sign_backs, hangs_over_road, read_signs
 from trailbrake.vision.walls import free_distance, obstacle_points
 

@@ -4,7 +4,7 @@ from trailbrake.control.minicar.free_space import LOCK, pedals_from_command
 from trailbrake.control.minicar.wall_avoidance import WallAvoider
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
-from trailbrake.vision.camera import fit_picture
+from trailbrake.vision.level_camera import fit_picture
 from trailbrake.vision.walls import free_distance, obstacle_points
 
 

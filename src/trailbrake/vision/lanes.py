@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.arrays import Array, Bytes, Mask
-from trailbrake.vision.camera import TREND_CAMERA, LevelCamera, Pixels
+from trailbrake.vision.level_camera import TREND_CAMERA, LevelCamera, Pixels
 
 Kinds = NDArray[np.uint8]
 

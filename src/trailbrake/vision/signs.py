@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trailbrake.arrays import Array, Mask
-from trailbrake.vision.camera import TREND_CAMERA, LevelCamera, Pixels
+from trailbrake.vision.level_camera import TREND_CAMERA, LevelCamera, Pixels
 
 Polygon = list[tuple[float, float]]
 

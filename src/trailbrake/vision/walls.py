@@ -6,7 +6,7 @@ Source of the colours and of `wall_shares`: protocol page formula-trend, section
 import numpy as np
 
 from trailbrake.arrays import Array, Mask
-from trailbrake.vision.camera import TREND_CAMERA, LevelCamera, Pixels
+from trailbrake.vision.level_camera import TREND_CAMERA, LevelCamera, Pixels
 
 _KERNEL = np.array([1.0, 4.0, 6.0, 4.0, 1.0]) / 16.0  # binomial: a Gaussian of sigma 1, five wide
 TOP_ROW = 48  # the first row that `wall_shares` counts

@@ -7,8 +7,7 @@ parameters (`driver.speed`), and so are `track` and `car`. One step answers the 
 FMU as a driver: `drivers/loading/fmu.py`.
 
 The FMU holds Python code and runs it in the interpreter that loads it, which must have trailbrake: `NEEDED_PYTHON`.
-
-Finds out which fields of the state a driver reads, by a short drive over synthetic states.
+Which fields of the state a driver reads is found by a short drive over synthetic states.
 """
 
 import inspect

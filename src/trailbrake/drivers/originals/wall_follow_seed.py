@@ -5,7 +5,7 @@ import math
 from trailbrake.control.minicar.free_space import LOCK
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
-from trailbrake.vision.camera import fit_picture
+from trailbrake.vision.level_camera import fit_picture
 from trailbrake.vision.walls import wall_shares
 
 MAX_ANGLE, MAX_SHARP_ANGLE = 0.15, 1.0  # rad, of the wheel angle; the second where a U-turn fills the picture with wall

@@ -13,7 +13,7 @@ from helpers.contact_scenes import (
     weaves,
 )
 
-from trailbrake.analysis.conduct import CarTrack, ConductRoad, _find_moves, judge_contact
+from trailbrake.analysis.contact_fault import CarTrack, ConductRoad, _find_moves, judge_contact
 from trailbrake.tracks.road_columns import RoadColumn
 
 

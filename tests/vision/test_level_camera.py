@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from trailbrake.vision.camera import TREND_CAMERA, LevelCamera, fit_picture
+from trailbrake.vision.level_camera import TREND_CAMERA, LevelCamera, fit_picture
 
 
 def test_the_picture_of_the_page():
