@@ -1,5 +1,7 @@
 """The one assembly: what every drive has, whoever asks for it. Embedded, in lockstep."""
 
+import errno
+
 import pytest
 
 from trailbrake.cars.car_library import load_car
@@ -8,9 +10,11 @@ from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.driving.loop.supervisor import Supervisor
 from trailbrake.driving.run import CarWatch, NamedDriver, drive_cars
 from trailbrake.driving.session.drive_setup import make_setup
+from trailbrake.errors import DriverError
 from trailbrake.planning.course import Course
 from trailbrake.sims.registry import find
 from trailbrake.state import Controls
+from trailbrake.state.commands import SimCommand
 from trailbrake.tracks.track_library import load_track
 
 TICKS = 200
@@ -103,3 +107,42 @@ def test_two_cars_of_one_world_are_driven_at_once():
     watches = [Watched(1000), Watched(1000)]
     drive(drivers, watches)
     assert all(max(sent.throttle for sent in each.sent) > 0.3 for each in watches)
+
+
+class Restarting(Straight):
+    """Asks for a restart after 100 calls, once."""
+
+    COMMANDS = frozenset({"restart"})
+
+    def act(self, state, dt):
+        controls = super().act(state, dt)
+        controls.command = SimCommand(restart=True) if self.calls == 100 else None
+        return controls
+
+
+def test_what_a_driver_declares_is_sent_and_the_view_and_the_end_get_the_connection():
+    watched, paced, finished, speeds = Watched(150), [], [], []
+    watched.tick = lambda state, controls: (watched.sent.append(controls), speeds.append(state.speed))
+    spec = DriveFlags(track="pinegrove").make_spec()
+    outcome = drive_cars(
+        make_setup(find("assetto"), spec), [NamedDriver(Restarting(), "restarts")],
+        lambda connection: [watched.watch()] if connection.links else [], Supervisor(),
+        adapt_pacer=lambda pacer: paced.append(pacer) or pacer,
+        finish=lambda connection, outcome: finished.append((connection.pacer, outcome)),
+    )  # fmt: skip
+    assert finished == [(paced[0], outcome)]
+    assert min(speeds[100:]) < 0.5 * speeds[99], "it stands at the start again"
+    assert watched.said == []
+
+
+def test_a_file_of_the_drive_that_a_driver_closes_is_named_with_the_driver():
+    def fail(state, controls):
+        raise OSError(errno.EBADF, "bad file descriptor")
+
+    watched = Watched()
+    watched.tick = fail
+    with pytest.raises(DriverError, match=r"^driver 0: a file or socket of the drive was closed"):
+        drive([Straight()], [watched])
+    watched.tick = lambda state, controls: (_ for _ in ()).throw(OSError(errno.EIO, "of a disk"))
+    with pytest.raises(OSError, match="disk"):
+        drive([Straight()], [watched])

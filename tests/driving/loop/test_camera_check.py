@@ -100,6 +100,17 @@ def test_a_slow_camera_is_no_frozen_one():
         assert all(answers)
 
 
+@pytest.mark.parametrize(("usual_s", "limit_s"), [(0.04, BLIND_LIMIT_S), (0.4, 0.8), (2.0, 2.0)])
+def test_a_frozen_camera_is_noticed_after_twice_its_usual_time_and_two_seconds_at_most(usual_s, limit_s):
+    watched = Watched()
+    per_picture = round(usual_s / PERIOD)
+    watched.show(lambda k: make_picture(k // per_picture), 10.0 * usual_s, speed=0.0)
+    assert watched.check.accept_picture(CarState(image=make_picture(10), speed=0.0), watched.now + PERIOD)
+    watched.now += PERIOD
+    answers, _ = watched.show(lambda k: make_picture(10), 3.0)
+    assert answers.index(False) * PERIOD == pytest.approx(limit_s, abs=1.01 * PERIOD)
+
+
 @pytest.mark.parametrize("make", [damaged, lambda k: None])
 def test_a_camera_that_shows_nothing_for_a_minute_is_gone(make):
     watched = Watched()
