@@ -6,10 +6,13 @@ import pytest
 
 from trailbrake.cars.axle_forces import (
     MAX_SLIP,
+    held_brake_forces,
     load_parameters,
     max_lateral_force,
     max_longitudinal_force,
     peak_tyre_forces,
+    planning_car,
+    required_brake_pedal,
     required_slip_angle,
     wheel_loads,
 )
@@ -69,3 +72,30 @@ def test_no_force_across_takes_no_slip_angle_and_too_much_ends_at_the_bound():
     assert required_slip_angle(3000.0, 3000.0, 0.0, 5000.0, LAW) == 0.0
     assert required_slip_angle(3000.0, 3000.0, 1e6, 0.0, LAW) == pytest.approx(math.atan(MAX_SLIP * 0.15), rel=1e-6)
     assert math.isfinite(required_slip_angle(0.0, 0.0, 100.0, 100.0, LAW))
+
+
+def test_anti_lock_brakes_release_the_inner_wheels_alone_and_turn_the_car_out():
+    car, loads, sides = planning_car(load_car("gt3")), (2000.0, 6000.0, 1000.0, 5000.0), (4000.0, 5000.0)
+    front, rear, moved = held_brake_forces(16000.0, loads, sides, car)
+    # Each outer wheel has its half of the pedal's share; each inner one what the side force of its axle leaves.
+    inner, outer = [], []
+    for share, low, high, side, law in (
+        (car.brake_front, *loads[:2], sides[0] + moved, car.front),
+        (1.0 - car.brake_front, *loads[2:], sides[1] - moved, car.rear),
+    ):
+        outer.append(0.5 * share * 16000.0)
+        inner.append(max_longitudinal_force(low, high, side, law, True) / 2.0)
+        assert inner[-1] < outer[-1]
+    assert (front, rear) == pytest.approx((inner[0] + outer[0], inner[1] + outer[1]), rel=1e-2)
+    body = car.body
+    turning = body.track_front * (outer[0] - inner[0]) + body.track_rear * (outer[1] - inner[1])
+    assert moved * body.wheelbase == pytest.approx(0.5 * turning, rel=1e-2)
+    assert required_brake_pedal(front + rear, loads, sides, car) == pytest.approx(16000.0, rel=1e-3)
+
+
+def test_brakes_that_release_nothing_need_the_pedal_of_their_force():
+    car, loads = planning_car(load_car("gt3")), (4000.0, 4000.0, 3500.0, 3500.0)
+    assert held_brake_forces(5000.0, loads, (0.0, 0.0), car) == pytest.approx(
+        (5000.0 * car.brake_front, 5000.0 * (1.0 - car.brake_front), 0.0)
+    )
+    assert required_brake_pedal(5000.0, loads, (0.0, 0.0), car) == pytest.approx(5000.0, rel=1e-3)

@@ -17,6 +17,7 @@ from trailbrake.planning.handling import (
     car_attitude,
     compute_handling,
     preview_line,
+    released_brake_share,
 )
 from trailbrake.state import Controls
 from trailbrake.tracks.road import Road, RoadColumn
@@ -62,6 +63,19 @@ def test_tables_are_finite_and_grow_with_cornering(name):
         assert np.isfinite(table).all()
         assert (table[:, :, 0] == 0.0).all()
         assert (np.diff(table[PEDAL_USES // 2], axis=1) > 0.0).all()
+
+
+@pytest.mark.parametrize("name", ["gt3", "f1"])
+def test_anti_lock_brakes_release_more_the_harder_the_car_brakes_in_a_bend(name):
+    car, tables = made(name)
+    i, braked = 8, PEDAL_USES // 2 - 1
+    shares = [released_brake_share(tables, float(tables.limits.speeds[i]), 0.6, use) for use in (0.2, 0.8, 1.0)]
+    if car.brakes.abs:
+        assert 0.0 == shares[0] < shares[1] < shares[2] < 0.5
+    else:
+        assert shares == [0.0, 0.0, 0.0]
+    assert (tables.brake_released[: braked + 1] >= 0.0).all()
+    assert (tables.brake_released[braked + 1 :] == 0.0).all()
 
 
 def test_the_slips_carry_the_bend_through_the_magic_formula():

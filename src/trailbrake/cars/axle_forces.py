@@ -51,6 +51,7 @@ class PlanningCar(NamedTuple):
         front, rear: tyre laws of the axles.
         drive_front, brake_front: shares of the drive and brake torque on the front axle.
         brake_force: N, at full brake.
+        abs: whether the brakes release a wheel that is at its limit.
         open_front, open_rear: whether the axle is driven through an open differential.
         even_front, even_rear: whether the first wheel of the axle that locks limits its brakes: both get the same
             torque, nothing releases one of them, and no shaft couples them.
@@ -64,6 +65,7 @@ class PlanningCar(NamedTuple):
     drive_front: float
     brake_front: float
     brake_force: float
+    abs: bool
     open_front: bool
     open_rear: bool
     even_front: bool
@@ -103,6 +105,7 @@ def planning_car(car: CarParams) -> PlanningCar:
         drive_front=car.drive.front_share,
         brake_front=car.brakes.front_share,
         brake_force=car.full_brake_force,
+        abs=car.brakes.abs,
         open_front=car.drive.open_front,
         open_rear=car.drive.open_rear,
         even_front=not (car.brakes.abs or _couples_wheels(car.drive.differential_front)),
@@ -190,6 +193,58 @@ def max_longitudinal_force(inner: float, outer: float, fy: float, law: TyreLaw, 
     used = min(abs(fy) / max(iy + oy, 1.0), 1.0)
     total = 2.0 * min(ix, ox) if even_torque else ix + ox
     return total * math.sqrt(1.0 - used * used)
+
+
+@exact_inline_jit
+def _held_wheel_forces(brake: float, inner: float, outer: float, fy: float, law: TyreLaw) -> tuple[float, float]:
+    """Return the forces (N) of an axle's wheels under `brake` (N each) that also carry the lateral force fy (N)."""
+    ix, iy = peak_tyre_forces(inner, law)
+    ox, oy = peak_tyre_forces(outer, law)
+    used = min(abs(fy) / max(iy + oy, 1.0), 1.0)
+    left = math.sqrt(1.0 - used * used)
+    return min(brake, left * ix), min(brake, left * ox)
+
+
+@jit
+def held_brake_forces(
+    pedal: float, loads: WheelLoads, sides: tuple[float, float], car: PlanningCar
+) -> tuple[float, float, float]:
+    """Return the forces (N) of front and rear axle as anti-lock brakes hold each wheel, and their turning of the car.
+
+    The outer wheels, with more load, brake more than the inner ones. That turns the car out of the bend: the front
+    axle carries more of the side force, and the rear less.
+
+    Args:
+        pedal: N, of all brakes if none of them is released.
+        loads: N, FL, FR, RL, RR in a left bend.
+        sides: N, lateral forces of front and rear axle without that moment, >= 0.
+        car: the car.
+
+    Returns:
+        Two forces, positive backwards, and the side force (N) that moves from the rear axle to the front one.
+    """
+    fl, fr, rl, rr = loads
+    body, moved, front, rear = car.body, 0.0, 0.0, 0.0
+    for _ in range(3):
+        a, b = _held_wheel_forces(0.5 * car.brake_front * pedal, fl, fr, sides[0] + moved, car.front)
+        c, d = _held_wheel_forces(0.5 * (1.0 - car.brake_front) * pedal, rl, rr, sides[1] - moved, car.rear)
+        front, rear = a + b, c + d
+        moved = 0.5 * (body.track_front * (b - a) + body.track_rear * (d - c)) / body.wheelbase
+    return front, rear, moved
+
+
+@jit
+def required_brake_pedal(force: float, loads: WheelLoads, sides: tuple[float, float], car: PlanningCar) -> float:
+    """Return the pedal (N) at which anti-lock brakes give `force` (N); arguments as for `held_brake_forces`."""
+    lo, hi = force, max(car.brake_force, force)
+    for _ in range(20):
+        pedal = 0.5 * (lo + hi)
+        front, rear, _ = held_brake_forces(pedal, loads, sides, car)
+        if front + rear < force:
+            lo = pedal
+        else:
+            hi = pedal
+    return hi
 
 
 @jit

@@ -19,13 +19,17 @@ from numpy.typing import NDArray
 from trailbrake.arrays import Array
 from trailbrake.cars.axle_forces import (
     PlanningCar,
+    WheelLoads,
+    held_brake_forces,
     max_lateral_force,
     max_longitudinal_force,
+    peak_tyre_forces,
     planning_car,
     required_slip_angle,
     wheel_loads,
 )
 from trailbrake.cars.params import CarParams
+from trailbrake.cars.tyre_params import TyreLaw
 from trailbrake.kernels import internal_jit, jit
 from trailbrake.units import G
 
@@ -34,11 +38,11 @@ SHARES = 13  # grid points over lateral acceleration, as a share of the largest
 FRONT_SCRUB_SHARE = 0.8  # share of the front's peak slip angle at which the front tyres slide at the lateral limit
 REAR_SCRUB_SHARE = 0.5  # the same at the rear
 REAR_GRIP_SHARE = 0.97  # share of the rear axle's grip that is used: at all of it the car spins
-REAR_GRIP_SHARE_BRAKING = 0.85  # the same under braking
+GRIP_SHARE_BRAKING = 0.93  # share of the axles' side grip used under braking: turning in needs yaw acceleration
+TRAIL_BRAKING_RESERVE = 0.13  # share of the braking at full cornering not used: no pedal fits all four wheels
 UNAIDED_RESERVE = 0.15  # share of driving (braking) at full cornering not used without traction control (ABS)
-UNAIDED_BRAKING_RESERVE = (
-    0.07  # share of all braking not used without ABS: a driver cannot hold the wheels at their peak
-)
+AIDED_BRAKING_RESERVE = 0.03  # share of all braking not used: ABS holds the wheels around their peak
+UNAIDED_BRAKING_RESERVE = 0.07  # the same without: a driver cannot hold them there
 STEER_SHARE = 1.05  # of the road-wheel angle that a game leaves at a speed: what is learned of that is rather low
 MIN_SPEED = 1.0  # m/s, first grid speed
 MAX_THRUST = 1e9  # N, of an engine without limit
@@ -71,16 +75,30 @@ class Envelope(NamedTuple):
 
 
 @internal_jit
-def _differential_side_force(force: float, car: PlanningCar) -> float:
+def _differential_side_force(force: float, loads: WheelLoads, curvature: float, car: PlanningCar) -> float:
     """Return the side force (N) of the front axle against the differentials' yaw moment at a drive force (N).
 
     The inner wheel of a driven axle turns slower, so a locking differential gives it more torque than the outer one: a
-    yaw moment out of the bend, which the front tyres must balance.
+    yaw moment out of the bend, which the front tyres must balance. A lock that couples both wheels carries no more than
+    the slips that the bend (`curvature`, 1/m) then forces on them.
     """
+    fl, fr, rl, rr = loads
     body, pull = car.body, max(force, 0.0)
-    front = body.track_front * (car.preload_front + car.lock_front * car.drive_front * pull)
-    rear = body.track_rear * (car.preload_rear + car.lock_rear * (1.0 - car.drive_front) * pull)
-    return 0.5 * (front + rear) / body.wheelbase
+    front = car.preload_front + car.lock_front * car.drive_front * pull
+    rear = car.preload_rear + car.lock_rear * (1.0 - car.drive_front) * pull
+    front = min(front, _coupled_force(fl, fr, body.track_front * curvature, car.front))
+    rear = min(rear, _coupled_force(rl, rr, body.track_rear * curvature, car.rear))
+    return 0.5 * (body.track_front * front + body.track_rear * rear) / body.wheelbase
+
+
+@internal_jit
+def _coupled_force(inner: float, outer: float, difference: float, law: TyreLaw) -> float:
+    """Return by how much (N) the wheels of an axle pull differently, coupled, where their speeds should differ.
+
+    `difference` is that of the speeds over the car's; the tyres are at the peak of their combined slip.
+    """
+    most = peak_tyre_forces(inner, law)[0] + peak_tyre_forces(outer, law)[0]
+    return 0.5 * difference / law.peak_slip_ratio * most
 
 
 @internal_jit
@@ -108,7 +126,7 @@ def _lateral_limit(v: float, car: PlanningCar, drag: float, lock: float) -> floa
         )
         can_front = max_lateral_force(fl, fr, push * car.drive_front, front)
         can_rear = max_lateral_force(rl, rr, push * (1.0 - car.drive_front), rear)
-        need_front = side_front + _differential_side_force(push, car)
+        need_front = side_front + _differential_side_force(push, (fl, fr, rl, rr), ay / v**2, car)
         fits = need_front < can_front and side_rear < REAR_GRIP_SHARE * can_rear
         if fits and lock < math.inf:
             front_slip = required_slip_angle(fl, fr, side_front, push * car.drive_front, front)
@@ -149,7 +167,7 @@ def _drive_limit(v: float, ay: float, car: PlanningCar, drag: float, thrust: flo
         # The front axle, lighter under power, still has to turn the car.
         pull = max(mass * ax + drag, 0.0)
         side = max_lateral_force(fl, fr, pull * car.drive_front, car.front)
-        if side < need_front + _differential_side_force(pull, car):
+        if side < need_front + _differential_side_force(pull, (fl, fr, rl, rr), ay / v**2, car):
             new = -1e9
         if new > ax:
             lo = ax
@@ -160,22 +178,33 @@ def _drive_limit(v: float, ay: float, car: PlanningCar, drag: float, thrust: flo
 
 @internal_jit
 def _brake_limit(v: float, ay: float, car: PlanningCar, drag: float) -> float:
-    """Return the largest deceleration (m/s^2, positive) at v and ay, by bisection; arguments as for `_drive_limit`."""
+    """Return the largest deceleration (m/s^2, positive) at v and ay, by bisection; arguments as for `_drive_limit`.
+
+    Anti-lock brakes hold each wheel at its own limit. Without them the first axle at its limit holds the pedal, and
+    with it the other axle. Without the reserves it is within 4 % of the optimum of the two-track model with combined
+    slip and yaw balance (Perantoni and Limebeer, 2014) up to 0.8 of the lateral limit, and never above.
+    """
     mass, base, to_front = car.body.mass, car.body.wheelbase, car.body.cg_to_front
-    need_front = mass * ay * (base - to_front) / base
-    # Braking unloads the rear axle just where a bend needs its side force: some of it is kept in reserve.
-    need_rear = mass * ay * to_front / base / REAR_GRIP_SHARE_BRAKING
+    need_front = mass * ay * (base - to_front) / base / GRIP_SHARE_BRAKING
+    need_rear = mass * ay * to_front / base / GRIP_SHARE_BRAKING
     share = car.brake_front
-    lo, hi = -20.0, 60.0
+    lo, hi = drag / mass, 60.0
     for _ in range(40):
         ax = 0.5 * (lo + hi)
         fl, fr, rl, rr = wheel_loads(-ax, ay, v, car.body)
-        force = car.brake_force
-        if share > 0.0:
-            force = min(force, max_longitudinal_force(fl, fr, need_front, car.front, car.even_front) / share)
-        if share < 1.0:
-            force = min(force, max_longitudinal_force(rl, rr, need_rear, car.rear, car.even_rear) / (1.0 - share))
-        if (force + drag) / mass > ax:
+        moved = 0.0
+        if car.abs:
+            front, rear, moved = held_brake_forces(car.brake_force, (fl, fr, rl, rr), (need_front, need_rear), car)
+            force = front + rear
+        else:
+            force = car.brake_force
+            if share > 0.0:
+                force = min(force, max_longitudinal_force(fl, fr, need_front, car.front, car.even_front) / share)
+            if share < 1.0:
+                force = min(force, max_longitudinal_force(rl, rr, need_rear, car.rear, car.even_rear) / (1.0 - share))
+        # Braking unloads the rear axle just where a bend needs its side force.
+        holds = need_rear - moved < max_lateral_force(rl, rr, 0.0, car.rear)
+        if holds and (force + drag) / mass > ax:
             lo = ax
         else:
             hi = ax
@@ -209,7 +238,7 @@ def _fill_tables(grid: Array, car: PlanningCar, lateral: Array, tables: Array) -
             scrub += side_rear * math.sin(rear_slip)
             traction[i, j] = _drive_limit(v, ay, car, drag + scrub, MAX_THRUST)
             pull[i, j] = (thrust - drag - scrub) / mass
-            brake[i, j] = _brake_limit(v, ay, car, drag)
+            brake[i, j] = (1.0 - TRAIL_BRAKING_RESERVE * j / (m - 1.0)) * _brake_limit(v, ay, car, drag)
 
 
 def running_resistance(car: CarParams, speeds: Array) -> Array:
@@ -260,8 +289,7 @@ def compute_envelope(car: CarParams) -> Envelope:
     kept = 1.0 - UNAIDED_RESERVE * np.linspace(0.0, 1.0, SHARES)
     if not brakes.tc:
         traction = np.where(traction > 0.0, kept * traction, traction)
-    if not brakes.abs:
-        brake *= 1.0 - UNAIDED_BRAKING_RESERVE
+    brake *= 1.0 - (AIDED_BRAKING_RESERVE if brakes.abs else UNAIDED_BRAKING_RESERVE)
     load_factor = 1.0 + (numbers.body.lift_front + numbers.body.lift_rear) * speeds**2 / (car.body.mass * G)
     return Envelope(speeds, lateral, np.minimum(traction, pull), brake, load_factor, traction, pull)
 

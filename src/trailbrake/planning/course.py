@@ -105,7 +105,11 @@ class Course:
         """The slip angles of the car in bends, computed once for equal cars."""
         car, limits = self.known_car(), self.envelope
         found = _recall(_handlings, (msgspec.msgpack.encode(car), *limits), lambda: compute_handling(car, limits))
-        return found._replace(slip_front=found.slip_front.copy(), slip_rear=found.slip_rear.copy())
+        return found._replace(
+            slip_front=found.slip_front.copy(),
+            slip_rear=found.slip_rear.copy(),
+            brake_released=found.brake_released.copy(),
+        )
 
     @cached_property
     def profile(self) -> SpeedProfile:

@@ -13,7 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from trailbrake.arrays import Array
-from trailbrake.cars.axle_forces import PlanningCar, planning_car, required_slip_angle, wheel_loads
+from trailbrake.cars.axle_forces import (
+    PlanningCar,
+    held_brake_forces,
+    planning_car,
+    required_brake_pedal,
+    required_slip_angle,
+    wheel_loads,
+)
 from trailbrake.cars.ggv_envelope import Envelope, running_resistance
 from trailbrake.cars.params import CarParams
 from trailbrake.kernels import internal_jit, jit
@@ -34,6 +41,7 @@ class Handling(NamedTuple):
         slip_front: (USES, SPEEDS, SHARES) rad, >= 0, of the front axle in steady cornering, by use of the pedals, speed
             and share of the lateral acceleration.
         slip_rear: (USES, SPEEDS, SHARES) rad, of the rear axle.
+        brake_released: (USES, SPEEDS, SHARES) share of the brakes' force that anti-lock brakes release.
         arm_front: m, lateral acceleration (m/s^2) that the front axle gives on top of the path's, per yaw acceleration
             (rad/s^2): yaw inertia over mass and over the distance of the other axle.
         arm_rear: m, lateral acceleration that the rear axle gives less.
@@ -44,6 +52,7 @@ class Handling(NamedTuple):
     limits: Envelope
     slip_front: Array
     slip_rear: Array
+    brake_released: Array
     arm_front: float
     arm_rear: float
     wheelbase: float
@@ -74,6 +83,7 @@ def compute_handling(car: CarParams, limits: Envelope) -> Handling:
         limits=limits,
         slip_front=np.empty(shape),
         slip_rear=np.empty(shape),
+        brake_released=np.empty(shape),
         arm_front=inertia / body.cg_to_rear,
         arm_rear=inertia / body.cg_to_front,
         wheelbase=body.wheelbase,
@@ -98,15 +108,22 @@ def _fill_slip_tables(handling: Handling, car: PlanningCar, drags: Array) -> Non
                 fl, fr, rl, rr = wheel_loads(ax, ay, v, car.body)
                 force = mass * ax + drags[i]
                 share = car.drive_front if force > 0.0 else car.brake_front
-                side = mass * ay / base
+                side_front, side_rear = mass * ay * (base - to_front) / base, mass * ay * to_front / base
                 front, rear = force * share, force * (1.0 - share)
-                handling.slip_front[k, i, j] = required_slip_angle(fl, fr, side * (base - to_front), front, car.front)
-                handling.slip_rear[k, i, j] = required_slip_angle(rl, rr, side * to_front, rear, car.rear)
+                handling.brake_released[k, i, j] = 0.0
+                if force < 0.0 and car.abs:
+                    loads = fl, fr, rl, rr
+                    pedal = required_brake_pedal(-force, loads, (side_front, side_rear), car)
+                    front, rear, moved = held_brake_forces(pedal, loads, (side_front, side_rear), car)
+                    side_front, side_rear = side_front + moved, max(side_rear - moved, 0.0)
+                    handling.brake_released[k, i, j] = max(1.0 - (front + rear) / pedal, 0.0)
+                handling.slip_front[k, i, j] = required_slip_angle(fl, fr, side_front, front, car.front)
+                handling.slip_rear[k, i, j] = required_slip_angle(rl, rr, side_rear, rear, car.rear)
 
 
 @internal_jit
-def _interpolate_slip(table: Array, speeds: Array, v: float, share: float, use: float) -> float:
-    """Return the slip angle (rad, >= 0) of a table at v (m/s), share of the lateral limit, and use of the pedals."""
+def _interpolate_use(table: Array, speeds: Array, v: float, share: float, use: float) -> float:
+    """Return the value of a table at v (m/s), share of the lateral limit, and use of the pedals."""
     position = min(max(0.5 * (use + 1.0), 0.0), 1.0) * (table.shape[0] - 1)
     k = min(int(position), table.shape[0] - 2)
     w = position - k
@@ -114,8 +131,8 @@ def _interpolate_slip(table: Array, speeds: Array, v: float, share: float, use: 
         interpolate_speed_share(table[k], speeds, v, share),
         interpolate_speed_share(table[k + 1], speeds, v, share),
     )
-    slip: float = (1.0 - w) * low + w * high
-    return slip
+    value: float = (1.0 - w) * low + w * high
+    return value
 
 
 @jit
@@ -131,9 +148,23 @@ def axle_slip_angles(car: Handling, line: RoadTable, motion: PathMotion) -> tupl
     use = motion.acceleration / max(limit, MIN_LIMIT)
     need_front = need + motion.yaw_acceleration * car.arm_front
     need_rear = need - motion.yaw_acceleration * car.arm_rear
-    front = _interpolate_slip(car.slip_front, limits.speeds, v, abs(need_front) / most, use)
-    rear = _interpolate_slip(car.slip_rear, limits.speeds, v, abs(need_rear) / most, use)
+    front = _interpolate_use(car.slip_front, limits.speeds, v, abs(need_front) / most, use)
+    rear = _interpolate_use(car.slip_rear, limits.speeds, v, abs(need_rear) / most, use)
     return curvature, math.copysign(front, need_front), math.copysign(rear, need_rear)
+
+
+@jit
+def released_brake_share(car: Handling, v: float, share: float, use: float) -> float:
+    """Return the share of the brakes' force that anti-lock brakes release: the pedal has to make up for it.
+
+    Args:
+        car: its tables.
+        v: m/s.
+        share: of the lateral limit.
+        use: of the brake limit beside that, 0..1.
+    """
+    value: float = _interpolate_use(car.brake_released, car.limits.speeds, v, share, -use)
+    return value
 
 
 @jit

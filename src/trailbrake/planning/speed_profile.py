@@ -16,10 +16,6 @@ from trailbrake.cars.ggv_envelope import Envelope
 from trailbrake.kernels import internal_jit, jit
 from trailbrake.units import G
 
-TRAIL_BRAKING_RESERVE = (
-    0.12  # share of the braking limit not planned with at full cornering: turning in needs yaw acceleration
-)
-
 COMPRESSION_EXPONENT = (
     0.75  # grip over load where a road presses the car down: friction falls with load (about 0.1 per load)
 )
@@ -188,7 +184,7 @@ def reachable_speed(v: float, shape: PathShape, step: float, limits: Envelope, m
     share = abs(need) / (factor * interpolate_speed(limits.lateral, limits.speeds, v))
     if step < 0.0:
         limit = interpolate_speed_share(limits.brake, limits.speeds, v, share / margin)
-        limit *= (1.0 - TRAIL_BRAKING_RESERVE * min(share, 1.0)) * factor * margin
+        limit *= factor * margin
     else:
         limit = scaled_drive_limit(v, share / margin, limits, factor * margin)
     gravity = G * math.sin(math.atan(shape.climb))

@@ -114,6 +114,15 @@ def test_the_pedals_are_those_of_the_drivetrain_s_inverse():
     assert (found.throttle, found.brake) == pytest.approx(expected, abs=0.01)
 
 
+def test_the_pedal_makes_up_for_what_anti_lock_brakes_release():
+    plan = straight_plan()
+    plain = track(speed=SPEED + 1.0, plan=plan)
+    plan.table[:, PlanColumn.BRAKE_RELEASED] = 0.2
+    assert track(speed=SPEED + 1.0, plan=plan).brake == pytest.approx(plain.brake / 0.8)
+    plan.table[:, PlanColumn.BRAKE_RELEASED] = 0.99
+    assert track(speed=SPEED + 1.0, plan=plan).brake == 1.0
+
+
 @pytest.mark.parametrize(
     ("slower", "limit"),
     [

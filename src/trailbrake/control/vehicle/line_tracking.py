@@ -54,6 +54,7 @@ class PlanColumn(IntEnum):
     LEARNED_SIDESLIP = 12  # rad, the same in SIDESLIP
     OFFSET = 13  # m, left of the line, that is aimed at
     DRIVE_LIMIT_HALF = 14  # m/s^2, DRIVE_LIMIT at half the speed of DRIVE_LIMIT_BELOW
+    BRAKE_RELEASED = 15  # share of the brakes' force that anti-lock brakes release: the pedal makes up for it
 
 
 class TrackingPlan(NamedTuple):
@@ -432,6 +433,7 @@ def track_line(
         hold -= car.drag * ((speed + error) ** 2 - (speed + SPEED_BELOW) ** 2)
     force = car.masses[gear] * acceleration + (hold if hold < 0.0 else hold * drive_kept)
     throttle, brake = _pedals_for_force(car, motion, force, gear)
+    brake = min(brake / (1.0 - _plan_at(plan, ahead, PlanColumn.BRAKE_RELEASED)), 1.0)
     throttle, brake = _slip_limited_pedals(car, motion, throttle, brake)
     gear = _choose_gear(car, speed, motion.gear)
     return TrackingCommand(angle, throttle, brake, gear, s, offset, row, error, feedback, sideslip_error, cut)

@@ -10,7 +10,7 @@ from trailbrake.cars.ggv_envelope import Envelope, running_resistance
 from trailbrake.control.vehicle.line_tracking import SPEED_BELOW, PlanColumn, TrackingPlan
 from trailbrake.kernels import internal_jit, jit
 from trailbrake.planning.course import Course, path_shapes
-from trailbrake.planning.handling import Handling, car_attitude
+from trailbrake.planning.handling import MIN_LIMIT, Handling, car_attitude, released_brake_share
 from trailbrake.planning.speed_profile import PathShape, interpolate_speed, interpolate_speed_share, lateral_demand
 from trailbrake.tracks.frenet import RoadTable
 from trailbrake.tracks.road import Road
@@ -109,6 +109,8 @@ def fill_rows(table: Array, sources: PlanSources, first: int, count: int) -> Non
         steer, sideslip, sideslip_rate = car_attitude(sources.handling, line, i * line.spacing, v, a)
         used = _lateral_share(v, shape, limits)
         brake = shape.grip * interpolate_speed_share(limits.brake, limits.speeds, v, min(used, BRAKE_SHARE))
+        beside = shape.grip * interpolate_speed_share(limits.brake, limits.speeds, v, used)
+        released = released_brake_share(sources.handling, v, used, min(max(-a, 0.0) / max(beside, MIN_LIMIT), 1.0))
         drive = _traction_limit(v, shape, limits)
         pull = interpolate_speed_share(limits.pull, limits.speeds, v, used)
         needed = a + G * math.sin(math.atan(shape.climb))
@@ -124,3 +126,4 @@ def fill_rows(table: Array, sources: PlanSources, first: int, count: int) -> Non
         table[i, PlanColumn.ENGINE_LIMITED] = 1.0 if is_limited else 0.0
         table[i, PlanColumn.LAUNCH_LIMIT] = _traction_limit(0.0, shape, limits)
         table[i, PlanColumn.RESISTANCE] = hold
+        table[i, PlanColumn.BRAKE_RELEASED] = released
