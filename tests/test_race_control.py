@@ -4,7 +4,9 @@ import math
 
 import pytest
 
-from trailbrake.race_control import CarProgress, RaceControl, RaceFlag
+from trailbrake.cars.drivetrain import Hybrid
+from trailbrake.race_control import CarProgress, EnergyMeter, RaceControl, RaceFlag
+from trailbrake.tracks.track import DrsZone
 
 LENGTH = 1000.0
 
@@ -90,3 +92,58 @@ def test_blue_to_the_car_that_is_about_to_be_lapped_alone():
     assert race.flags == [RaceFlag.NONE] * 2
     race.update(3.0, [CarProgress(480.0, 50.0, 0, math.nan), CarProgress(500.0, 30.0, 0, math.nan)])  # for the lead
     assert race.flags == [RaceFlag.NONE] * 2
+
+
+ZONE = DrsZone(400.0, 500.0, 700.0)
+
+
+def opens(race, car, s=600.0, is_wanted=True):
+    return race.open_wing(car, s, is_wanted=is_wanted)
+
+
+def test_in_practice_a_rear_wing_opens_in_a_zone_and_nowhere_else():
+    race = RaceControl(LENGTH, 1, zones=[ZONE])
+    assert [opens(race, 0, s) for s in (499.0, 500.0, 699.0, 700.0)] == [False, True, True, False]
+    assert not opens(race, 0, is_wanted=False)
+    assert (race.allows_drs, race.is_wing_open) == ([True], [False])
+    assert not opens(RaceControl(LENGTH, 1), 0)
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(47.0, [False] * 3), (53.0, [False, True, False])])
+def test_in_a_race_it_opens_from_the_third_lap_on_within_a_second_of_another(seconds, expected):
+    """At 50 m/s the second is 0.8 s behind the first, the third 2 s behind the second; they pass 1400 m, and 2400 m."""
+    race = RaceControl(LENGTH, 3, laps=9, zones=[ZONE])
+    run(race, seconds, (50.0,) * 3, [-10.0, -50.0, -150.0])
+    assert [opens(race, car) for car in range(3)] == expected
+
+
+def test_a_lapped_car_ahead_counts_and_within_a_look_the_earlier_one_is_ahead():
+    race = RaceControl(LENGTH, 2, laps=9, zones=[ZONE])
+    for ways in ((2000.0, 1000.0), (2395.0, 1395.0), (2405.0, 1404.0)):  # 0.10 s and 0.13 s ago
+        race.update(60.0, [CarProgress(ways[0], 50.0, 2, 40.0), CarProgress(ways[1], 30.0, 1, 40.0)])
+    assert [opens(race, car) for car in range(2)] == [True, False]
+
+
+def test_yellow_keeps_it_shut():
+    race = RaceControl(LENGTH, 2, laps=9, zones=[ZONE])
+    for way in (2000.0, 2390.0, 2402.0, 2422.0):
+        race.update(60.0, [CarProgress(way + 15.0, 30.0, 2, 40.0), CarProgress(way, 30.0, 2, 40.0)])
+    assert opens(race, 1)
+    race.update(62.0, [CarProgress(2450.0, 2.0, 2, 40.0), CarProgress(2440.0, 30.0, 2, 40.0)])
+    assert race.flags[1] is RaceFlag.YELLOW
+    assert not opens(race, 1)
+
+
+def test_a_lap_s_energy_is_counted_and_recovery_ends_at_what_a_lap_allows():
+    meter = EnergyMeter(Hybrid(power=1e5, torque=200.0, capacity=400.0, recharge=1e5, start=0.75,
+                               deployed_per_lap=250.0, recovered_per_lap=100.0))  # fmt: skip
+    assert meter.charge_share == 0.75
+    assert meter.update(100.0) == 100.0
+    assert (meter.deployed, meter.is_spent, meter.is_charging) == (200.0, False, False)
+    assert meter.update(160.0) == 160.0
+    assert meter.update(230.0) == 200.0  # 100 J of the lap
+    assert (meter.recovered, meter.is_charging) == (100.0, True)
+    meter.update(150.0)
+    assert meter.is_spent
+    meter.begin_lap()
+    assert (meter.update(170.0), meter.deployed, meter.recovered, meter.is_spent) == (170.0, 0.0, 20.0, False)

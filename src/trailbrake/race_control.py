@@ -3,6 +3,12 @@
 Flags as race control shows them (FIA International Sporting Code, Appendix H, article 2.5): yellow before a car that
 hardly moves, blue to a car that is about to be lapped, chequered from the moment at which the winner has driven all
 laps: then each car finishes when it next crosses the line. Distances and times of "before" and "about to" are ours.
+
+Rear wings may be opened in the zones of the track, by the FIA Formula One Sporting Regulations of 2011 to 2023: in
+practice by everyone; in a race not in the first two laps, nor under yellow, and by a car that was less than a second
+behind another, lapped or not, where the gap is measured.
+
+`EnergyMeter`: what the electric motor of a car may give and take in a lap.
 """
 
 import math
@@ -10,11 +16,16 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple
 
+from trailbrake.cars.drivetrain import Hybrid
+from trailbrake.tracks.track import DrsZone
+
 YELLOW_REACH = 250.0  # m before a slow car in which it is yellow
 SLOW_SPEED = 8.0  # m/s, of a car that has been faster and has not finished
 MOVING_SPEED = 15.0  # m/s, from which on it has been faster
 BLUE_SECONDS = 1.5  # s to the car that laps
 MARK_SPACING = 10.0  # m between the places at which the time of each car is kept, for gaps
+DRS_GAP = 1.0  # s behind another car, below which a rear wing may be opened in a race
+DRS_FREE_LAPS = 2  # of a race, in which none may
 
 
 class RaceFlag(IntEnum):
@@ -43,14 +54,26 @@ class RaceControl:
         cars: how many.
         laps: after which the winner finishes; 0: there is no end.
         slots: place of each car on the grid, 0 in front: the order until the cars have moved.
+        zones: of the track, for rear wings.
+        hybrids: the electric motor of each car.
 
     Attributes:
         order: numbers of the cars, the leader first.
         flags: shown to each car.
         laps: as given.
+        meters: of each car's electric motor; None for a car without.
+        allows_drs, is_wing_open: of each car, when `open_wing` was called last.
     """
 
-    def __init__(self, length: float, cars: int, laps: int = 0, slots: Sequence[int] = ()) -> None:
+    def __init__(
+        self, length: float, cars: int, laps: int = 0, slots: Sequence[int] = (), *,
+        zones: Sequence[DrsZone] = (), hybrids: Sequence[Hybrid | None] = (),
+    ) -> None:  # fmt: skip
+        self._zones = zones
+        self._detected = [(-1, -math.inf)] * len(zones)  # who passed a detection last, and when (s)
+        self._is_near = [[False] * len(zones) for _ in range(cars)]
+        self.allows_drs, self.is_wing_open = [False] * cars, [False] * cars
+        self.meters = [None if hybrid is None else EnergyMeter(hybrid) for hybrid in hybrids]
         self.laps, self._length = laps, length
         self._finish_times = [math.nan] * cars
         self._marks: list[list[float]] = [[] for _ in range(cars)]  # s at which each car passed k * MARK_SPACING
@@ -62,6 +85,7 @@ class RaceControl:
 
     def update(self, time: float, progress: Sequence[CarProgress]) -> None:
         """Follow the cars. `time`: s; `progress`: of each car."""
+        self._detect_gaps(time, progress)
         self._progress = list(progress)
         for car, now in enumerate(progress):
             marks = self._marks[car]
@@ -76,6 +100,28 @@ class RaceControl:
         before = {car: place for place, car in enumerate(self.order)}
         self.order.sort(key=lambda car: (*self._rank(car), before[car]))
         self.flags = [self._find_flag(car) for car in range(len(progress))]
+
+    def open_wing(self, car: int, s: float, *, is_wanted: bool) -> bool:
+        """Return whether the rear wing of a car opens at a place (m along the road), where it is wanted."""
+        zone = next((number for number, zone in enumerate(self._zones) if zone.contains(s)), -1)
+        is_free = not self.laps or (zone >= 0 and self._is_near[car][zone] and self.flags[car] is not RaceFlag.YELLOW)
+        self.allows_drs[car] = zone >= 0 and is_free
+        self.is_wing_open[car] = is_wanted and self.allows_drs[car]
+        return self.is_wing_open[car]
+
+    def _detect_gaps(self, time: float, progress: Sequence[CarProgress]) -> None:
+        """Note who passes a detection, and whether less than DRS_GAP after another."""
+        passed = []
+        for car, (before, now) in enumerate(zip(self._progress, progress, strict=True)):
+            for number, zone in enumerate(self._zones):
+                beyond = (now.distance - zone.detection) % self._length
+                if beyond < now.distance - before.distance < 0.5 * self._length:
+                    passed.append((time - beyond / max(now.speed, 1.0), number, car))
+        for at, number, car in sorted(passed):
+            other, ahead = self._detected[number]
+            is_open = progress[car].laps >= DRS_FREE_LAPS
+            self._is_near[car][number] = is_open and other != car and at - ahead < DRS_GAP
+            self._detected[number] = car, at
 
     def _rank(self, car: int) -> tuple[float, float, float]:
         """Return what orders the cars: their way; after the flag their laps at the finish, their time, their way."""
@@ -136,3 +182,49 @@ class RaceControl:
                 "flag": self.flags[car].name.lower(),
             })  # fmt: skip
         return rows
+
+
+class EnergyMeter:
+    """Follows the store of a car's electric motor against what a lap allows.
+
+    Args:
+        hybrid: the motor.
+
+    Attributes:
+        charge: J in the store; set where the car is made new.
+        deployed, recovered: J in this lap.
+        is_charging: whether it recovers.
+    """
+
+    def __init__(self, hybrid: Hybrid) -> None:
+        self._hybrid = hybrid
+        self.charge = hybrid.capacity * hybrid.start
+        self.begin_lap()
+
+    def begin_lap(self) -> None:
+        """Count from 0."""
+        self.deployed = self.recovered = 0.0
+        self.is_charging = False
+
+    @property
+    def charge_share(self) -> float:
+        """Of the capacity."""
+        return self.charge / self._hybrid.capacity
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the motor has given what it may give in a lap."""
+        return self.deployed >= self._hybrid.deployed_per_lap
+
+    def update(self, charge: float) -> float:
+        """Follow the store to `charge` (J); return what it keeps: it recovers no more than a lap allows."""
+        gained = charge - self.charge
+        self.is_charging = gained > 0.0
+        if gained < 0.0:
+            self.deployed -= gained
+        elif gained > 0.0:
+            gained = min(gained, self._hybrid.recovered_per_lap - self.recovered)
+            self.recovered += gained
+            charge = self.charge + gained
+        self.charge = charge
+        return charge

@@ -2,6 +2,7 @@ import pytest
 
 from trailbrake.errors import DataError
 from trailbrake.tracks.layout import parse_layout
+from trailbrake.tracks.track import DrsZone
 
 
 def segments(*pairs):
@@ -24,9 +25,19 @@ def test_a_layout_in_our_units():
     assert bend.where == "t.toml:7"
 
 
+def test_zones_of_the_rear_wing_are_stated_none_or_left_to_the_track():
+    text = STRAIGHT + "[[drs]]\ndetection = 10.0\nbegin = 40\nend = 90.5\n"
+    assert parse_layout(text, "t.toml").drs_zones == (DrsZone(10.0, 40.0, 90.5),)
+    assert parse_layout("drs = []\n" + STRAIGHT, "t.toml").drs_zones == ()
+    assert parse_layout(STRAIGHT, "t.toml").drs_zones is None
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("drs = 3\n" + STRAIGHT, "t.toml: drs is no list of tables"),
+        (STRAIGHT + "[[drs]]\ndetection = 10.0\nbegin = 40.0\n", "t.toml: end is missing"),
+        (STRAIGHT + "[[drs]]\nstart = 10.0\n", "t.toml: unknown key start"),
         ("title = \n", "t.toml: not TOML.*line 1"),
         ("", r"no \[\[segment\]\]"),
         ("segment = 3", r"no \[\[segment\]\]"),

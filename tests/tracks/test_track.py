@@ -10,9 +10,11 @@ from trailbrake.tracks.track import (
     NEAR_TRACK,
     SIDE_MARGIN,
     SURFACES,
+    DrsZone,
     Track,
     TrackBounds,
     check_car_fits,
+    find_drs_zones,
     narrowest_width,
 )
 from trailbrake.tracks.track_library import load_track, track_names
@@ -35,6 +37,29 @@ def test_surfaces_are_physical():
         assert 0.0 < surface.grip <= 1.0
         assert 0.0 <= surface.rolling < 1.0
         assert math.isfinite(surface.grip)
+
+
+def test_a_track_without_zones_gets_them_on_its_longest_straights():
+    """Hartmoor by hand: the pit straight of 220 + 620 m over the line, and the Moor straight of 420 m."""
+    track = load_track("hartmoor")
+    moor, pit = track.drs_zones
+    assert moor.end - moor.begin == pytest.approx(420.0 - 60.0, abs=45.0)  # clothoids take some, adjusting gives some
+    assert (pit.end - pit.begin) % track.road.length == pytest.approx(840.0 - 60.0, abs=120.0)
+    for zone in (moor, pit):
+        assert (zone.begin - zone.detection) % track.road.length == pytest.approx(210.0)
+        way = np.arange(0.0, (zone.end - zone.begin) % track.road.length, 2.0)
+        assert (
+            np.abs(track.road.column_at((zone.begin + way) % track.road.length, RoadColumn.CURVATURE)).max() < 0.00125
+        )
+    assert track.with_grip().drs_zones == track.drs_zones
+    assert find_drs_zones(load_track("pinegrove").road) == ()  # its straights are short
+    assert find_drs_zones(load_track("northway").road) == ()  # no circuit
+
+
+def test_a_zone_may_contain_the_line():
+    zone = DrsZone(900.0, 950.0, 100.0)
+    assert [zone.contains(s) for s in (940.0, 950.0, 999.0, 0.0, 99.0, 100.0)] == [False, True, True, True, True, False]
+    assert [DrsZone(0.0, 50.0, 100.0).contains(s) for s in (49.0, 50.0, 100.0)] == [False, True, False]
 
 
 def narrowing(width):

@@ -136,6 +136,16 @@ def test_files_are_loaded_by_their_suffix(tmp_path):
         load_track(tmp_path / "bad.toml")
 
 
+def test_a_file_s_zones_are_the_track_s_and_lie_on_its_road(tmp_path):
+    path = tmp_path / "short.toml"
+    text = "closed = false\n[[segment]]\nstraight = 500.0\n[[drs]]\ndetection = 10.0\nbegin = 40.0\nend = {}\n"
+    path.write_text(text.format(400.0))
+    assert load_track(path).drs_zones == ((10.0, 40.0, 400.0),)
+    path.write_text(text.format(600.0))
+    with pytest.raises(DataError, match=r"a DRS zone is beyond the road, expected m, less than 500\.0, got 600"):
+        load_track(path)
+
+
 def test_how_wet_may_be_said_of_any_track(tmp_path):
     assert load_track("gen:2@wet=0.5").name == "gen:2@wet=0.5"
     assert load_track("gen:2@wet=0.5").road.column(RoadColumn.GRIP).max() == 0.5

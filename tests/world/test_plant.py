@@ -13,6 +13,7 @@ from trailbrake.frames import up_vector
 from trailbrake.roles import HasCamera, Plant
 from trailbrake.state import Controls, Pose, SimCommand
 from trailbrake.state.tables import state_row
+from trailbrake.tracks.track import DrsZone
 from trailbrake.tracks.track_library import load_track
 from trailbrake.world.car_scaling import scale_car
 from trailbrake.world.plant import MAX_PART, CameraWorld, ControlDelay, World, apply_settings, divide_period
@@ -386,6 +387,42 @@ def test_recovery_fills_what_was_used(roads):
 
     assert gained(1.0) > 1000.0
     assert gained(0.25) == pytest.approx(0.25 * gained(1.0), rel=0.02)
+
+
+def test_a_lap_gives_and_takes_no_more_than_the_car_s_file_allows(roads):
+    car = load_car("f1")
+    scarce = replace(car, hybrid=replace(car.hybrid, deployed_per_lap=2e4, recovered_per_lap=5e3))
+    world = World(roads.straight(), [scarce])
+    world.place_car(0, Pose(200.0, 0.0), 40.0)
+    for pedals in ({"throttle": 1.0, "boost": 1.0}, {"brake": 0.3, "gear": 0}):
+        after(world, 0.5, **pedals)
+    charge, meter = world.batch.view_car(0)[StateRow.CHARGE], world.race.meters[0]
+    assert meter.charge == charge
+    assert meter.deployed == pytest.approx(2e4, abs=120e3 * world.period)
+    assert meter.recovered == pytest.approx(5e3)
+    assert charge == pytest.approx(4e6 - meter.deployed + 5e3)
+    world.execute_command(0, SimCommand(teleport=Pose(300.0, 0.0)))
+    world.step([Controls()])
+    assert (meter.charge, world.batch.view_car(0)[StateRow.CHARGE]) == (charge, charge)
+    world.execute_command(0, SimCommand(to_pits=True))
+    assert (meter.charge, meter.deployed, meter.recovered) == (4e6, 0.0, 0.0)
+
+
+def test_a_rear_wing_opens_where_race_control_allows_it_and_shuts_under_braking(roads):
+    def speed_after(begin, **controls):
+        track = dataclasses.replace(roads.straight(), stated_drs_zones=(DrsZone(0.0, begin, 3000.0),))
+        world = World(track, [load_car("f1")])
+        world.place_car(0, Pose(200.0, 0.0), 80.0)
+        state = after(world, 0.5, **controls)
+        return state.velocity_x, world.race.allows_drs[0], world.race.is_wing_open[0]
+
+    shut = speed_after(1000.0, throttle=1.0, drs=1.0)
+    assert shut == (speed_after(1000.0, throttle=1.0)[0], False, False)
+    opened = speed_after(100.0, throttle=1.0, drs=1.0)
+    assert opened[0] > shut[0] + 0.4
+    assert opened[1:] == (True, True)
+    braked = speed_after(100.0, brake=0.2, drs=1.0)
+    assert braked == (speed_after(1000.0, brake=0.2)[0], True, False)
 
 
 def test_a_setting_is_of_one_car_and_ends_with_its_wish(roads):

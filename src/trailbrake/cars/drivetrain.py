@@ -92,6 +92,8 @@ class Hybrid(Section, frozen=True):
     capacity: Annotated[float, positive_value("J, usable store")]
     recharge: Annotated[float, non_negative_value("W, most that flows into the store in braking")]
     start: Annotated[float, unit_fraction("1, charge at the start of a drive, share of the capacity")]
+    deployed_per_lap: Annotated[float, positive_value("J, most that the motor gives in a lap")] = math.inf
+    recovered_per_lap: Annotated[float, positive_value("J, most that flows into the store in a lap")] = math.inf
 
 
 class Differential(Section, frozen=True):

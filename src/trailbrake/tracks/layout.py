@@ -16,6 +16,11 @@ A file names the track and lists its segments in driving order. Lengths in m, an
     radius = 35.0
     turn = -110.0
     z = 4.0              # height at the segment's end
+
+    [[drs]]              # where rear wings may be opened, m along the centreline; without any: on the longest straights
+    detection = 1900.0   # where the gap to the car ahead is measured
+    begin = 2100.0
+    end = 300.0          # beyond the line
 """
 
 import math
@@ -23,7 +28,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trailbrake.errors import DataError, suggest_names
-from trailbrake.tracks.track import SURFACES
+from trailbrake.tracks.track import SURFACES, DrsZone
 from trailbrake.user_files import parse_toml
 
 
@@ -77,6 +82,7 @@ class TrackLayout:
         z: m, height of the start line.
         start: x (m), y (m), yaw (rad) of the start line, at the start of the first segment.
         segments: in driving order.
+        drs_zones: of the road; None: not stated.
     """
 
     title: str
@@ -89,10 +95,11 @@ class TrackLayout:
     z: float
     start: tuple[float, float, float]
     segments: list[LayoutSegment] = field(default_factory=list)
+    drs_zones: tuple[DrsZone, ...] | None = None
 
 
 _ROAD_KEYS = {"title", "text", "closed", "width", "runoff", "surface", "off_road", "kerbs", "spacing", "z", "bank",
-              "start", "segment"}  # fmt: skip
+              "start", "segment", "drs"}  # fmt: skip
 _SEGMENT_KEYS = {"straight", "radius", "turn", "adjust", "transition", "width", "bank", "z", "surface", "name"}
 
 
@@ -161,7 +168,15 @@ def parse_layout(text: str, where: str) -> TrackLayout:
             _read_segment(table, top, f"{where}:{heads[i]}" if i < len(heads) else where)
             for i, table in enumerate(tables)
         ],
+        drs_zones=_read_drs_zones(data["drs"], where) if "drs" in data else None,
     )
+
+
+def _read_drs_zones(tables: Any, where: str) -> tuple[DrsZone, ...]:
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise DataError("drs is no list of tables", where=where, expected="drs = [], or [[drs]] with its places")
+    rows = [_TomlTable(table, where, set(DrsZone._fields)) for table in tables]
+    return tuple(DrsZone(*(row.read_number(key, None, 0.0, 1e5) for key in DrsZone._fields)) for row in rows)
 
 
 def _read_segment(table: dict[str, Any], top: _TomlTable, where: str) -> LayoutSegment:

@@ -4,6 +4,7 @@ Whether a car fits on it, and the region around it in which a car may be placed.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,9 @@ from trailbrake.tracks.road_columns import RoadColumn
 
 SIDE_MARGIN = 0.2  # m, the least room on either side of the car
 NEAR_TRACK = 1000.0  # m around the box of all roads
+STRAIGHT_CURVATURE = 1.0 / 800.0  # 1/m, of a road below which a car may drive with an open rear wing
+DRS_ZONES, DRS_LEAST = 2, 300.0  # most zones of a track that states none, and m of a straight that gets one
+DRS_AFTER, DRS_BEFORE = 60.0, 150.0  # m from where such a straight begins: on to its zone, back to the detection
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,18 @@ class NamedBend(NamedTuple):
     end: float
 
 
+class DrsZone(NamedTuple):
+    """Where rear wings may be opened, m along the road; where the gap is measured, and where they open and close."""
+
+    detection: float
+    begin: float
+    end: float
+
+    def contains(self, s: float) -> bool:
+        """Return whether a place (m along the road) is inside; the zone may contain the line."""
+        return self.begin <= s < self.end or (self.end < self.begin and not self.end <= s < self.begin)
+
+
 @dataclass(frozen=True, eq=False)
 class Track:
     """A place to drive.
@@ -104,6 +120,7 @@ class Track:
         off_road: the surface between a road's edge and its wall.
         smoothing: what smoothing changed on a file's points; None for roads built from straights and arcs.
         bends: those that have a name, in driving order.
+        stated_drs_zones: those of its file; None: it states none.
     """
 
     name: str
@@ -113,11 +130,17 @@ class Track:
     off_road: SurfaceProperties = SURFACES["grass"]
     smoothing: CurvatureReport | None = None
     bends: tuple[NamedBend, ...] = ()
+    stated_drs_zones: tuple[DrsZone, ...] | None = None
 
     @property
     def road(self) -> Road:
         """The road with the start line at s = 0."""
         return self.roads[0]
+
+    @cached_property
+    def drs_zones(self) -> tuple[DrsZone, ...]:
+        """Where rear wings may be opened: the zones of its file, else those of its longest straights."""
+        return find_drs_zones(self.road) if self.stated_drs_zones is None else self.stated_drs_zones
 
     def with_grip(self, grip: float = SURFACES["wet"].grip) -> "Track":
         """Return the same track with another grip: everywhere `grip` times its own, road, kerbs and ground alike.
@@ -138,6 +161,19 @@ class Track:
         off = SurfaceProperties(self.off_road.grip * grip, self.off_road.rolling)
         mark = "@wet" if grip == SURFACES["wet"].grip else f"@wet={grip:g}"
         return replace(self, name=self.name + mark, title=f"{self.title}, wet", roads=tuple(roads), off_road=off)
+
+
+def find_drs_zones(road: Road) -> tuple[DrsZone, ...]:
+    """Return zones on the DRS_ZONES longest straights of a circuit of DRS_LEAST m or more, along the road."""
+    bends = np.flatnonzero(np.abs(road.column(RoadColumn.CURVATURE)) > STRAIGHT_CURVATURE)
+    if not road.closed or not len(bends):
+        return ()
+    lengths = (np.diff(bends, append=bends[0] + len(road.table)) - 1) * road.spacing
+    longest = [k for k in np.argsort(-lengths, kind="stable")[:DRS_ZONES].tolist() if lengths[k] >= DRS_LEAST]
+    starts = [(float(bends[k] * road.spacing), float(lengths[k])) for k in longest]
+    return tuple(sorted((
+        DrsZone(*((start + way) % road.length for way in (-DRS_BEFORE, DRS_AFTER, length))) for start, length in starts
+    ), key=lambda zone: zone.begin))  # fmt: skip
 
 
 def narrowest_width(track: Track) -> tuple[float, float]:

@@ -100,5 +100,11 @@ def _from_layout(text: str, name: str, where: str, origin: str) -> Track:
     layout = layouts.parse_layout(text, where)
     road = build_road(layout, where)
     source = f"{layout.text} ({origin})" if layout.text else origin
-    bends = find_named_bends(layout, where)
-    return Track(name, layout.title or name, (road,), source=source, off_road=SURFACES[layout.off_road], bends=bends)
+    for zone in layout.drs_zones or ():
+        if max(zone) >= road.length:
+            raise DataError("a DRS zone is beyond the road", where=where, expected=f"m, less than {road.length:.1f}",
+                            got=f"{max(zone):g}")  # fmt: skip
+    return Track(
+        name, layout.title or name, (road,), source=source, off_road=SURFACES[layout.off_road],
+        bends=find_named_bends(layout, where), stated_drs_zones=layout.drs_zones,
+    )  # fmt: skip

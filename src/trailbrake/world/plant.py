@@ -17,7 +17,7 @@ from trailbrake.car_contacts import CarContact, ContactLog
 from trailbrake.cars.params import CarParams
 from trailbrake.errors import UsageError
 from trailbrake.laps import LapRecord, LapTimer
-from trailbrake.race_control import CarProgress, RaceControl
+from trailbrake.race_control import CarProgress, EnergyMeter, RaceControl
 from trailbrake.roles import RoadOutline
 from trailbrake.state import CarState, Controls, Image, Pose, SimCommand, settings_of
 from trailbrake.tracks.road_columns import RoadColumn
@@ -26,7 +26,7 @@ from trailbrake.world.batch import Batch, count_substeps, write_controls
 from trailbrake.world.conditions import GripSchedule, WorldConditions, find_place, parse_grid
 from trailbrake.world.pinhole_camera import PinholeCamera
 from trailbrake.world.road_renderer import RoadRenderer
-from trailbrake.world.row_layout import StateRow
+from trailbrake.world.row_layout import ControlRow, StateRow
 from trailbrake.world.segment_table import NO_PATCH
 from trailbrake.world.state_builder import StateBuilder
 
@@ -35,7 +35,8 @@ RACE_STEPS = 10  # steps of the world from one look of race control to the next
 GRIP_STEP = 0.001  # least change of the ground's grip that is written to the road
 MAX_BANK_SHIFT = 1.0  # m between a centre of mass and the road below it, sideways; a tall car on a steep bank has less
 _S, _ON_TRACK, _CONTACTS, _STATES = int(StateRow.S), int(StateRow.ON_TRACK), int(StateRow.CONTACTS), int(StateRow.COUNT)
-_SPEED, _FUEL = int(StateRow.VX), int(StateRow.FUEL)
+_SPEED, _FUEL, _CHARGE = int(StateRow.VX), int(StateRow.FUEL), int(StateRow.CHARGE)
+_DRS, _BOOST = int(ControlRow.DRS) - int(StateRow.COUNT), int(ControlRow.BOOST) - int(StateRow.COUNT)
 _X, _Y, _CONTACT_CAR = int(StateRow.X), int(StateRow.Y), int(StateRow.CONTACT_CAR)
 _CONTACT_SPEED, _CONTACT_IMPULSE = int(StateRow.CONTACT_SPEED), int(StateRow.CONTACT_IMPULSE)
 FORMATION_LEAST, FORMATION_MOST = 0.5, 5.0  # s for which a rolling field is led, so that all cars get their drivers
@@ -185,6 +186,7 @@ class World:
         self._substeps = count_substeps(period)
         self._dt = period / self._substeps
         self._settings = [DEFAULT_SETTINGS] * len(self.cars)
+        self._has_aids = [car.hybrid is not None or car.aero.has_drs for car in self.cars]
         delays = [car.actuation.delay for car in self.cars]
         self._control_delay = ControlDelay(delays, period, self._substeps) if any(delays) else None
         # Views of each car's rows in the batch: making a view takes as long as reading it.
@@ -205,7 +207,7 @@ class World:
         self._best_lap_times = [math.nan] * len(self.cars)
         self._laps: list[list[LapRecord]] = [[] for _ in self.cars]
         self._contact_log = ContactLog()
-        self.race = RaceControl(road.length, len(self.cars), self._race_laps, self._slots)
+        self._begin_race()
         self._formation_began: float | None = 0.0 if self._grid_kind == "rolling" else None  # s; None: released
         for car in range(len(self.cars)):
             self._apply_controls(car, Controls())
@@ -233,6 +235,8 @@ class World:
         if self._formation_began is not None:
             self._lead_formation(controls)
         ended = [self._update_laps(car) for car in range(len(self.cars))]
+        for car, meter in self._meters:
+            self._update_meter(car, meter, has_ended=ended[car])
         if len(self.cars) > 1 and (self._sequence % RACE_STEPS == 0 or any(ended)):
             self._update_race()
         if self._grip_schedule is not None:
@@ -275,7 +279,7 @@ class World:
             if command.restart and self._grid_kind == "rolling":
                 self._formation_began = self._sequence * self.period
             if command.restart and car == 0:
-                self.race = RaceControl(self.track.road.length, len(self.cars), self._race_laps, self._slots)
+                self._begin_race()
             if self._control_delay is not None:
                 self._control_delay.clear_car(car)
             if self._grip_schedule is not None and car == 0:
@@ -287,10 +291,13 @@ class World:
                 self.batch.view_car(car)[_CONTACTS] = contacts
             self._timers[car].reset()
             self._update_laps(car)
+            meter = self.race.meters[car]
+            if meter is not None:
+                meter.begin_lap()
         elif command.teleport is not None:
-            kept = self.batch.view_car(car)[[_CONTACTS, _FUEL]]
+            kept = self.batch.view_car(car)[[_CONTACTS, _FUEL, _CHARGE]]
             self._place_at_pose(car, command.teleport)
-            self.batch.view_car(car)[[_CONTACTS, _FUEL]] = kept
+            self.batch.view_car(car)[[_CONTACTS, _FUEL, _CHARGE]] = kept
             self._timers[car].mark_jump()
 
     def _advance(self, substeps: int) -> None:
@@ -314,10 +321,19 @@ class World:
     def place_car(self, car: int, pose: Pose, speed: float) -> None:
         """Put car `car` as new on the road at a pose, rolling at `speed` (m/s); its next crossing begins a lap."""
         self.batch.place_cars(car, pose.x, pose.y, pose.yaw, speed)
+        self._fill_store(car)
         self._timers[car].mark_jump()
 
     def _apply_controls(self, car: int, wanted: Controls) -> None:
-        write_controls(self._control_rows[car], wanted)
+        rows = self._control_rows[car]
+        write_controls(rows, wanted)
+        if self._has_aids[car]:
+            meter = self.race.meters[car]
+            if meter is not None and meter.is_spent:
+                rows[_BOOST] = 0.0
+            is_wanted = wanted.drs > 0.0 and not wanted.brake > 0.0
+            if not self.race.open_wing(car, self._read_value[car](_S), is_wanted=is_wanted):
+                rows[_DRS] = 0.0
         if settings_of(wanted) != self._settings[car]:
             self._apply_settings(car, wanted)
 
@@ -346,6 +362,28 @@ class World:
             self._best_lap_times[car] = lap.time_s
         return lap is not None
 
+    def _begin_race(self) -> None:
+        hybrids = [car.hybrid for car in self.cars]
+        self.race = RaceControl(
+            self.track.road.length, len(self.cars), self._race_laps, self._slots,
+            zones=self.track.drs_zones, hybrids=hybrids,
+        )  # fmt: skip
+        self._meters = [(car, meter) for car, meter in enumerate(self.race.meters) if meter is not None]
+
+    def _fill_store(self, car: int) -> None:
+        """Let a car's meter begin with the store that the car has been given."""
+        meter = self.race.meters[car]
+        if meter is not None:
+            meter.charge = self._read_value[car](_CHARGE)
+
+    def _update_meter(self, car: int, meter: EnergyMeter, *, has_ended: bool) -> None:
+        charge = self._read_value[car](_CHARGE)
+        kept = meter.update(charge)
+        if kept < charge:
+            self.batch.view_car(car)[_CHARGE] = kept
+        if has_ended:
+            meter.begin_lap()
+
     def _update_race(self) -> None:
         progress = []
         for timer, laps, figure in zip(self._timers, self._laps, self._read_value, strict=True):
@@ -358,6 +396,7 @@ class World:
         s, offset, speed = find_place(self.track.road, self._grid_kind, self._slots[car], len(self.cars))
         x, y, _, yaw = self.track.road.points(s - before * speed, offset)[0].tolist()
         self.batch.place_cars(car, x, y, yaw, speed if rolls else 0.0)
+        self._fill_store(car)
 
     def _lead_formation(self, controls: Sequence[Controls]) -> None:
         """Move a rolling field on at its speed, until no car holds the brake for want of a driver."""

@@ -179,7 +179,9 @@ class Host:
                 if slot.has_client:
                     data = slot.publish_car()
                     player_data = data if slot.index == 0 else player_data
-        self._classic.publish_physics(self._slots[0], player_data, piloted=self._driven_by_traffic[0])
+        self._classic.publish_physics(
+            self._slots[0], player_data, piloted=self._driven_by_traffic[0], race=self._race
+        )  # fmt: skip
         frames = int((now - self._opened_at) * spec.FRAME_RATE_HZ + 1e-6)
         if frames != self._frames:
             self._frames = frames

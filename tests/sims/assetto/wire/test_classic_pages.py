@@ -10,6 +10,7 @@ from trailbrake.cars.car_library import load_car
 from trailbrake.race_control import CarProgress, RaceControl
 from trailbrake.sims.assetto import codec, spec
 from trailbrake.sims.assetto.wire import acpmf
+from trailbrake.tracks.track import DrsZone
 
 
 @pytest.fixture
@@ -133,6 +134,26 @@ def test_a_race_shows_its_laps_the_player_s_position_and_flag(session):
         session.tick(10)
         assert graphics(session).flag == flag
     assert graphics(session).position == 1
+
+
+def test_rear_wing_and_store_read_as_the_game_s_readers_expect(session):
+    put(session, clutch=1.0, drs=1, kers=1)
+    session.tick(20)
+    car = session.plant.cars[0] = load_car("f1")
+    session.host._slots[0].params = car
+    session.plant.race = race = RaceControl(1000.0, 2, zones=[DrsZone(0.0, 100.0, 900.0)], hybrids=[car.hybrid] * 2)
+    for place, wanted, expected in ((50.0, True, (0, 0, 0.0)), (500.0, False, (1, 0, 0.0)), (500.0, True, (1, 1, 1.0))):
+        race.open_wing(0, place, is_wanted=wanted)
+        session.tick()
+        shown = physics(session)
+        assert (shown.drs_available, shown.drs_enabled, shown.drs) == expected
+    assert (shown.kers_charge, shown.kers_current_kj, shown.ers_is_charging) == (1.0, 0.0, 0)
+    for charge, is_charging in ((2e6, 0), (3e6, 1)):
+        race.meters[0].update(charge)
+        session.tick()
+        shown = physics(session)
+        assert (shown.kers_charge, shown.kers_current_kj) == (charge / 4e6, 2000.0)
+        assert shown.ers_is_charging == is_charging
 
 
 def test_lap_times_that_are_not_there_yet(session):

@@ -69,7 +69,9 @@ def build_static_page(plant: RoadPlant, spline_length: float, *, is_online: bool
     )
 
 
-def build_physics_page(slot: CarSlot, car: CarData, packet_id: int, *, piloted: bool) -> acpmf.Physics:
+def build_physics_page(
+    slot: CarSlot, car: CarData, packet_id: int, *, piloted: bool, race: RaceControl | None = None
+) -> acpmf.Physics:
     """Return the page that is written in every step.
 
     Args:
@@ -77,6 +79,7 @@ def build_physics_page(slot: CarSlot, car: CarData, packet_id: int, *, piloted: 
         car: the message of its own page.
         packet_id: of this page.
         piloted: whether a driver of the host drives it.
+        race: of the cars: what allows the rear wing, and follows the store of the motor.
     """
     state, params = slot.state, slot.params
     a, b, c, d = car.wheels
@@ -86,7 +89,10 @@ def build_physics_page(slot: CarSlot, car: CarData, packet_id: int, *, piloted: 
         own if value != value else value
         for value, own in zip(slot.setting_counters.values, (params.brakes.front_share, *[1.0] * 6), strict=True)
     )
-    has_drs, hybrid = params.aero.has_drs, params.hybrid is not None
+    hybrid = params.hybrid is not None
+    allows_drs = params.aero.has_drs and race is not None and race.allows_drs[slot.index]
+    is_open = race is not None and race.is_wing_open[slot.index]
+    meter = race.meters[slot.index] if hybrid and race is not None and race.meters else None
     return acpmf.Physics(
         packet_id=packet_id,
         gas=car.gas,
@@ -106,7 +112,7 @@ def build_physics_page(slot: CarSlot, car: CarData, packet_id: int, *, piloted: 
         tyre_dirty_level=(a.dirty_level, b.dirty_level, c.dirty_level, d.dirty_level),
         tyre_core_temperature=core,
         camber_rad=(a.camber_rad, b.camber_rad, c.camber_rad, d.camber_rad),
-        drs=float(has_drs and message is not None and message.drs != 0),
+        drs=float(is_open),
         tc=float(car.traction_control_in_action),
         heading=-state.yaw,
         pitch=-state.pitch,
@@ -116,6 +122,7 @@ def build_physics_page(slot: CarSlot, car: CarData, packet_id: int, *, piloted: 
         number_of_tyres_out=4 - car.wheels_valid_surface.bit_count(),
         pit_limiter_on=car.pit_limiter,
         abs=float(car.abs_in_action),
+        kers_charge=0.0 if meter is None else meter.charge_share,
         kers_input=float(hybrid and message is not None and message.kers != 0),
         auto_shifter_on=int(message is None or message.autoshift_active != 0),
         turbo_boost=car.turbo_boost,
@@ -127,8 +134,10 @@ def build_physics_page(slot: CarSlot, car: CarData, packet_id: int, *, piloted: 
         engine_brake=round(_LEVELS * engine_brake),
         ers_recovery_level=round(_LEVELS * recovery) if hybrid else 0,
         ers_power_level=round(_LEVELS * delivery) if hybrid else 0,
-        drs_available=int(has_drs),
-        drs_enabled=int(has_drs),
+        ers_is_charging=int(meter is not None and meter.is_charging),
+        kers_current_kj=0.0 if meter is None else 0.001 * meter.deployed,
+        drs_available=int(allows_drs),
+        drs_enabled=int(is_open),
         brake_temp=(a.disc_temperature, b.disc_temperature, c.disc_temperature, d.disc_temperature),
         clutch=car.clutch,
         is_ai_controlled=int(piloted),
@@ -199,12 +208,14 @@ class ClassicPages:
         static = build_static_page(plant, spline_length, is_online=is_online)
         self._pages.write_message(self._open[acpmf.STATIC_NAME], acpmf.encode_static(static))
 
-    def publish_physics(self, slot: CarSlot, car: CarData | None, *, piloted: bool) -> None:
+    def publish_physics(
+        self, slot: CarSlot, car: CarData | None, *, piloted: bool, race: RaceControl | None = None
+    ) -> None:
         """Write the page of every step; with the arguments of `build_physics_page`. `car` None: not published."""
         if self.is_static:
             return
         self._steps = (self._steps + 1) & _MAX_MS
-        message = build_physics_page(slot, car or slot.build_car_data(0), self._steps, piloted=piloted)
+        message = build_physics_page(slot, car or slot.build_car_data(0), self._steps, piloted=piloted, race=race)
         self._pages.write_message(self._open[acpmf.PHYSICS_NAME], acpmf.encode_physics(message))
 
     def publish_graphics(self, slots: list[CarSlot], *, paused: bool, race: RaceControl | None = None) -> None:
