@@ -81,7 +81,7 @@ class Driver(Person):
         centre = course.track.road.locate_many(line.table[:, :2])[:, 0]
         for corner in corners:
             inside = (centre >= corner.entry - 60.0) & (centre <= corner.exit + 20.0)
-            self.shapes[inside, -1] *= 1.0 + LIKING * float(liking.standard_normal())
+            self.shapes[inside, 4] *= 1.0 + LIKING * float(liking.standard_normal())
         self.base = compute_profile(self.shapes, line.spacing, line.closed, own.envelope,
                                     start=-1.0 if line.closed else 0.0, margin=GRIP_MARGIN).speed  # fmt: skip
         self.entry, self.exit = (float(np.argmin(np.abs(centre - at))) for at in (self.place.entry, self.place.exit))

@@ -37,7 +37,7 @@ from trailbrake.planning.edge_learning import STEP
 from trailbrake.planning.lap_learning import PEAK_LIMITS, STATION, LapSample
 from trailbrake.roles import HasGains
 from trailbrake.sims.forza.link import Link
-from trailbrake.state import CarState, WheelState
+from trailbrake.state import CarState, Controls, Pose, WheelState
 from trailbrake.tracks import layout
 from trailbrake.tracks.road import Road, RoadColumn
 from trailbrake.tracks.road_builder import build_road
@@ -265,6 +265,36 @@ def test_the_wheel_that_locks_first_has_no_margin_left_for_later_braking(monkeyp
     monkeypatch.setattr(made.adaptive, "adapt", lambda *a, locking, is_disturbed: seen.append(locking))
     made.act(now, 0.02)
     assert seen == [pytest.approx(1.0, abs=0.1)]
+
+
+def test_wing_and_motor_are_used_on_a_straight_and_counted_as_the_world_does():
+    track, car = load_track("hartmoor"), load_car("f1")
+    here = Course(track, car, given_line=Course(track, car).line)
+    made, world = Driver(), World(track, [car])
+    made.reset(here)
+    row = round((track.drs_zones[1].begin - 60.0) / here.line.length * len(here.line.table))
+    x, y, z = here.line.point(row * here.line.spacing, 0.0)
+    yaw = math.remainder(float(here.line.table[row, RoadColumn.YAW]), 2.0 * math.pi)
+    world.place_car(0, Pose(x, y, z, yaw), float(here.profile.speed[row]))
+    opened = []
+    for _ in range(round(4.0 / world.period)):
+        controls = made.act(world.car_state(0), world.period)
+        world.step([controls])
+        opened.append((world.race.is_wing_open[0], controls.throttle))
+    assert not any(is_open for is_open, throttle in opened if throttle < 0.99)
+    assert sum(is_open for is_open, _ in opened) > 0.3 * len(opened)
+    meter = world.race.meters[0]
+    assert meter.deployed > 1e5
+    assert made.aids._charge == pytest.approx(meter.charge, abs=1e3)
+    assert world.car_state(0).speed > here.profile.speed.max()  # which knows of neither
+
+
+def test_a_car_without_wing_and_motor_leaves_both_alone():
+    made = driver()
+    controls = made.act(state(), 0.003)
+    assert made.aids is None
+    assert (made.adaptive.shapes[:, -1] == 0.0).all()
+    assert (str(controls.drs), str(controls.boost)) == (str(Controls().drs), str(Controls().boost))
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def drive_steadily(ahead, speed):
 
 
 def lay_straight():
-    shapes, table = np.zeros((2000, 5)), np.zeros((2000, len(RoadColumn)))
+    shapes, table = np.zeros((2000, 6)), np.zeros((2000, len(RoadColumn)))
     shapes[:, 4] = table[:, RoadColumn.GRIP] = 1.0
     return RaceRoad(RoadTable(table, 1.0, True), shapes, np.zeros((PASS + 1, 2000)), compute_envelope(load_car("gt3")),
                     GRIP_MARGIN, (LENGTH, 2.0), np.full(2000, 90.0))  # fmt: skip

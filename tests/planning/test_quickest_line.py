@@ -23,14 +23,14 @@ def find_time(course, shapes, lengths, closed):
 def test_the_slopes_are_those_of_finite_differences(car, closed):
     course, rng = Course(load_track("pinegrove"), load_car(car)), np.random.default_rng(27)
     s = np.arange(120.0)
-    shapes = np.zeros((120, 5))
+    shapes = np.zeros((120, 6))
     shapes[:, 0] = 0.02 * np.sin(s / 120.0 * 2.0 * np.pi) ** 3 + 0.004
     shapes[:, 1], shapes[:, 3], shapes[:, 4] = 0.02, 0.01, 0.95
     lengths = rng.uniform(2.0, 3.0, 120)
     time, slope, _ = find_time(course, shapes, lengths, closed)
     for _ in range(5):
         change = 1e-6 * np.exp(-0.5 * ((s - rng.uniform(10.0, 110.0)) / 6.0) ** 2)
-        more, less = (find_time(course, shapes + np.outer(sign * change, np.eye(5)[0]), lengths, closed)[0]
+        more, less = (find_time(course, shapes + np.outer(sign * change, np.eye(6)[0]), lengths, closed)[0]
                       for sign in (1.0, -1.0))  # fmt: skip
         assert 0.5 * (more - less) == pytest.approx(slope @ change, rel=0.1, abs=1e-9)
     assert time > 0.0

@@ -26,7 +26,7 @@ def _point_mass(mu: float, drive: float) -> Envelope:
 
 
 def _rows(curvature: np.ndarray) -> np.ndarray:
-    return np.column_stack([curvature, np.zeros((len(curvature), 3)), np.ones(len(curvature))])
+    return np.column_stack([curvature, np.zeros((len(curvature), 3)), np.ones(len(curvature)), 0.0 * curvature])
 
 
 def test_constant_bend_is_taken_at_its_limit() -> None:

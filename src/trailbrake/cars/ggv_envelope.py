@@ -14,6 +14,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from trailbrake.arrays import Array
@@ -267,16 +268,38 @@ def full_throttle_force(car: CarParams, speeds: Array) -> Array:
     return force
 
 
-def top_speed(car: CarParams) -> float:
-    """Return the speed (m/s) that drag or the limiter in the last gear permits."""
+def motor_force(car: CarParams, speeds: Array) -> Array:
+    """Return what all of an electric motor's power adds to `full_throttle_force` at `speeds` (n,), m/s; 0 without."""
+    if car.hybrid is None:
+        return np.zeros(len(speeds))
+    engine, motor = car.engine, car.hybrid
+    torque = tuple(
+        own + min(motor.torque, motor.power / (rpm * math.pi / 30.0))
+        for rpm, own in zip(engine.rpm, engine.torque, strict=True)
+    )
+    both = replace(car, engine=replace(engine, torque=torque))
+    return full_throttle_force(both, speeds) - full_throttle_force(car, speeds)
+
+
+def wing_relief(car: CarParams, speeds: Array) -> Array:
+    """Return the drag (N) that an open rear wing takes away at `speeds` (m/s), any shape."""
+    relief: Array = 0.5 * car.aero.air_density * car.aero.drag_area * car.aero.drs_drag * speeds**2
+    return relief
+
+
+def top_speed(car: CarParams, *, aided: bool = False) -> float:
+    """Return the speed (m/s) that drag or the limiter in the last gear permits; `aided`: with motor and open wing."""
     speeds = np.linspace(10.0, 130.0, 241)
-    pulls = full_throttle_force(car, speeds) > running_resistance(car, speeds)
+    pull, resistance = full_throttle_force(car, speeds), running_resistance(car, speeds)
+    if aided:
+        pull, resistance = pull + motor_force(car, speeds), resistance - wing_relief(car, speeds)
+    pulls = pull > resistance
     return float(speeds[pulls][-1]) if pulls.any() else float(speeds[0])
 
 
 def compute_envelope(car: CarParams) -> Envelope:
     """Return the envelope of `car`."""
-    speeds = np.linspace(MIN_SPEED, top_speed(car) + 2.0, SPEEDS)
+    speeds = np.linspace(MIN_SPEED, top_speed(car, aided=True) + 2.0, SPEEDS)
     brakes, numbers = car.brakes, planning_car(car)
     lateral, tables = np.empty(SPEEDS), np.empty((3, SPEEDS, SHARES))
     lock = np.full(SPEEDS, math.inf)  # the lock itself is for bends tighter than those of a road

@@ -45,6 +45,7 @@ from trailbrake.planning.lap_learning import (
     read_plan_memory,
 )
 from trailbrake.planning.path_room import find_kerb_reach, keep_off_inner_kerbs
+from trailbrake.planning.power_aids import PowerAids
 from trailbrake.planning.speed_profile import PathShape
 from trailbrake.planning.steering_learning import SteeringLearning, SteeringSample
 from trailbrake.state import CarState, Controls
@@ -134,6 +135,10 @@ class Driver:
         )
         adaptive = self.adaptive
         self.sources = collect_sources(course, self.line, adaptive.road, adaptive.speeds, adaptive.accelerations)
+        self.aids: PowerAids | None = None
+        if car.hybrid is not None or car.aero.has_drs:
+            self.aids = PowerAids(course, self.line, (adaptive.shapes, self.sources.shapes))
+            adaptive.speeds[:], adaptive.accelerations[:] = self.aids.profile.speed, self.aids.profile.acceleration
         self.plan: TrackingPlan = build_tracking_plan(self.sources)
         self.kerb_offsets = keep_off_inner_kerbs(self.line, 0.5 * body.track_rear)
         self.steering = SteeringLearning(self.line.length, closed=self.line.closed)
@@ -205,13 +210,17 @@ class Driver:
         )
         throttle, clutch = self.launch.hold(command.throttle, state, dt)
         steer = command.steer / self.full_steer_angle(state.speed)
-        return Controls(steer=steer, throttle=throttle, brake=command.brake, clutch=clutch, gear=gear)
+        controls = Controls(steer=steer, throttle=throttle, brake=command.brake, clutch=clutch, gear=gear)
+        if self.aids is not None:
+            controls.drs, controls.boost = self.aids.choose(self.row, throttle, command.brake, dt)
+        return controls
 
     def rehearse(self, state: CarState, dt: float) -> Controls:
         """Return what `act` would return, and leave the driver as it is."""
         rehearsed = copy(self)
         rehearsed.road_return, rehearsed.learns = self.road_return.copy(), False
         rehearsed.delay, rehearsed.gears, rehearsed.launch = self.delay.copy(), copy(self.gears), copy(self.launch)
+        rehearsed.aids = copy(self.aids)
         return rehearsed.act(state, dt)
 
     def export_memory(self) -> JsonObject:

@@ -103,7 +103,7 @@ def _fill_run(road: RaceRoad, speeds: Array, start: tuple[int, int, float], run:
     for k in range(begin, run.shape[0] - 1):
         i, j = (row + k * STRIDE) % n, (row + (k + 1) * STRIDE) % n
         here, grip = row_shape(road.shapes, i), road.line.table[i, RoadColumn.GRIP]
-        shape = PathShape(here.curvature, here.climb, here.climb_rate, here.bank, grip)
+        shape = PathShape(here.curvature, here.climb, here.climb_rate, here.bank, grip, here.push)
         after = road.pace * reachable_speed(run[k] / road.pace, shape, step, road.limits, road.margin)
         run[k + 1] = min(speeds[j], after)
 

@@ -146,14 +146,13 @@ def _recall(kept: dict[bytes, Plan], inputs: Iterable[bytes | Array], make: Call
 
 
 def path_shapes(line: Road) -> NDArray[np.float64]:
-    """Return the `PathShape` of each row of a line, (n, 5)."""
+    """Return the `PathShape` of each row of a line, (n, 6); nothing pushes."""
     grade = line.column(RoadColumn.GRADE)
     bend = (np.roll(grade, -1) - np.roll(grade, 1)) / (2.0 * line.spacing)
     if not line.closed:
         bend[[0, -1]] = 0.0
-    return np.column_stack(
-        [line.column(RoadColumn.CURVATURE), grade, bend, line.column(RoadColumn.BANK), line.column(RoadColumn.GRIP)]
-    )
+    columns = line.column(RoadColumn.CURVATURE), grade, bend, line.column(RoadColumn.BANK), line.column(RoadColumn.GRIP)
+    return np.column_stack([*columns, np.zeros(len(grade))])
 
 
 NO_POSITIONS = "this simulator's wire does not supply the car's position"

@@ -18,7 +18,13 @@ from trailbrake.cars.ggv_envelope import Envelope
 from trailbrake.cars.tyre import combined_slip_force, value_at_load
 from trailbrake.cars.tyre_params import TyreLaw
 from trailbrake.kernels import internal_jit, jit
-from trailbrake.planning.speed_profile import PathShape, interpolate_speed, interpolate_speed_share, lateral_demand
+from trailbrake.planning.speed_profile import (
+    PathShape,
+    interpolate_speed,
+    interpolate_speed_share,
+    lateral_demand,
+    row_shape,
+)
 from trailbrake.tracks.road import Road
 from trailbrake.units import G
 
@@ -155,7 +161,7 @@ def find_needed_grip(line: Road, speeds: Array, shapes: Array, limits: Envelope)
     Args:
         line: the line.
         speeds: (n,) m/s, at its rows.
-        shapes: (n, 5) `PathShape` of the rows.
+        shapes: (n, 6) `PathShape` of the rows.
         limits: the car's envelope.
     """
     need = np.empty(len(speeds))
@@ -183,5 +189,4 @@ def _differentiate(line: Road, speeds: Array) -> Array:
 @jit
 def _fill_needs(shapes: Array, speeds: Array, accelerations: Array, limits: Envelope, out: Array) -> None:
     for i in range(len(speeds)):
-        shape = PathShape(shapes[i, 0], shapes[i, 1], shapes[i, 2], shapes[i, 3], shapes[i, 4])
-        out[i] = scale_envelope(speeds[i], accelerations[i], shape, limits)
+        out[i] = scale_envelope(speeds[i], accelerations[i], row_shape(shapes, i), limits)

@@ -141,7 +141,7 @@ def axle_slip_angles(car: Handling, line: RoadTable, motion: PathMotion) -> tupl
     limits, v = car.limits, motion.speed
     _, curvature, climb, climb_rate, bank = preview_line(line, motion.s)
     grip = line.table[bracket_rows(line, motion.s)[0], RoadColumn.GRIP]
-    need, factor = lateral_demand(v, PathShape(curvature, climb, climb_rate, bank, grip), limits)
+    need, factor = lateral_demand(v, PathShape(curvature, climb, climb_rate, bank, grip, 0.0), limits)
     most = factor * interpolate_speed(limits.lateral, limits.speeds, v)
     table = limits.drive if motion.acceleration > 0.0 else limits.brake
     limit = interpolate_speed_share(table, limits.speeds, v, abs(need) / most)

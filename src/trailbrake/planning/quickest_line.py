@@ -66,7 +66,7 @@ def plan_quickest_line(road: Road, room: PathRoom, limits: Envelope, margin: flo
     around = (np.roll(grade, -1) - np.roll(grade, 1)) / (2.0 * road.length / len(s))
     bend = around if road.closed else np.gradient(grade, s)
     shapes = np.column_stack([np.zeros_like(s), grade, bend, road.column_at(s, RoadColumn.BANK),
-                              road.column_at(s, RoadColumn.GRIP)])  # fmt: skip
+                              road.column_at(s, RoadColumn.GRIP), np.zeros_like(s)])  # fmt: skip
     for reach in SMOOTHING:
         search = _Search(centre, bounds, shapes, limits, margin, reach)
         offset = search.minimise_time(offset)
@@ -143,7 +143,7 @@ def fill_time_slopes(
     """Plan the speeds along points and return the time, s, with its derivatives.
 
     Args:
-        rows: (n, 5) the `PathShape` of each point.
+        rows: (n, 6) the `PathShape` of each point.
         length: (n,) m from each point to the next.
         plan: whether the last point is followed by the first, else the path starts at rest; and the share of the
             envelope to use, 0..1.
@@ -159,7 +159,7 @@ def fill_time_slopes(
     for i in range(n):
         step = max(CURVATURE_STEP[0], CURVATURE_STEP[1] * abs(rows[i, 0]))
         v[i] = corner_speed(row_shape(rows, i), limits, margin)
-        more = PathShape(rows[i, 0] + step, rows[i, 1], rows[i, 2], rows[i, 3], rows[i, 4])
+        more = PathShape(rows[i, 0] + step, rows[i, 1], rows[i, 2], rows[i, 3], rows[i, 4], rows[i, 5])
         work[0, i] = (corner_speed(more, limits, margin) - v[i]) / step
         if closed and v[i] < v[first]:
             first = i
@@ -212,7 +212,7 @@ def _limit_speed(rows: Array, step: tuple[int, int, float], car: tuple[Envelope,
     reached = reachable_speed(v[i], shape, length, limits, margin)
     if reached < v[j]:
         more = max(CURVATURE_STEP[0], CURVATURE_STEP[1] * abs(shape.curvature))
-        bent = PathShape(shape.curvature + more, shape.climb, shape.climb_rate, shape.bank, shape.grip)
+        bent = PathShape(shape.curvature + more, shape.climb, shape.climb_rate, shape.bank, shape.grip, shape.push)
         link[0, j] = 1.0
         link[1, j] = (reachable_speed(v[i] + SPEED_STEP, shape, length, limits, margin) - reached) / SPEED_STEP
         link[2, j] = (reachable_speed(v[i], bent, length, limits, margin) - reached) / more

@@ -22,6 +22,7 @@ from trailbrake.planning.speed_profile import (
     lateral_demand,
     reachable_speed,
     remaining_accelerations,
+    row_shape,
     shape_between,
 )
 from trailbrake.tracks.frenet import RoadTable
@@ -72,7 +73,7 @@ class RaceRoad(NamedTuple):
 
     Attributes:
         line: the line, its GRIP column the friction that is planned with.
-        shapes: (n, 5) `PathShape` of its rows.
+        shapes: (n, 6) `PathShape` of its rows.
         paths: (PASS + 1 + lanes, n) m left of the line: driven, the line (0), where the car is, past a car, the lanes.
         limits: envelope of the car.
         margin: share of the envelope to use.
@@ -96,7 +97,7 @@ class PathBuffers(NamedTuple):
 
     Attributes:
         offset: (POINTS + 2,) m left of the line; the first is a point behind the car.
-        shapes: (POINTS, 5) `PathShape`.
+        shapes: (POINTS, 6) `PathShape`.
         steps: (POINTS,) m along the path to the next point.
         slopes: (POINTS,) d offset / ds over the stretch of the line there.
         free: (POINTS,) m/s, without others.
@@ -171,7 +172,7 @@ class RaceChoice(NamedTuple):
 
 def make_buffers() -> PathBuffers:
     """Return room for one path."""
-    return PathBuffers(np.zeros(POINTS + 2), np.zeros((POINTS, 5)), np.zeros(POINTS), np.zeros(POINTS),
+    return PathBuffers(np.zeros(POINTS + 2), np.zeros((POINTS, 6)), np.zeros(POINTS), np.zeros(POINTS),
                        np.zeros(POINTS), np.zeros(POINTS))  # fmt: skip
 
 
@@ -223,7 +224,7 @@ def fill_shapes(road: RaceRoad, start: RaceStart, path: PathBuffers) -> None:
         before, here, after = path.offset[k], path.offset[k + 1], path.offset[k + 2]
         slope, bend = (after - before) / (2.0 * h), (after - 2.0 * here + before) / (h * h)
         stretch = max(1.0 - road.shapes[i, 0] * here, 0.2)
-        for column in range(1, 4):
+        for column in range(1, 6):
             path.shapes[k, column] = road.shapes[i, column]
         path.shapes[k, 0] = road.shapes[i, 0] / stretch + bend / (stretch * stretch)
         bent = min(abs(bend) / max(abs(path.shapes[k, 0]), STRAIGHT), 1.0)
@@ -246,8 +247,7 @@ def _bend_speed(shape: PathShape, limits: Envelope, margin: float, guess: float)
 @internal_jit
 def shape_at(path: PathBuffers, k: int) -> PathShape:
     """Return the shape of a path at its point k."""
-    rows = path.shapes
-    return PathShape(rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3], rows[k, 4])
+    return row_shape(path.shapes, k)
 
 
 @internal_jit
@@ -467,7 +467,7 @@ class FineRows(NamedTuple):
 
     Attributes:
         line: table of the line, with the path's YAW, CURVATURE and GRIP.
-        shapes: (n, 5) `PathShape`.
+        shapes: (n, 6) `PathShape`.
         speed, acceleration: (n,) m/s, and m/s^2 to the next row.
     """
 
@@ -491,7 +491,7 @@ def write_path(road: RaceRoad, start: RaceStart, path: PathBuffers, rows: FineRo
         square = (1.0 - u) * path.speed[j] ** 2 + u * path.speed[j + 1] ** 2
         rows.speed[i] = math.sqrt(square)
         rows.acceleration[i] = (path.speed[j + 1] ** 2 - path.speed[j] ** 2) / (2.0 * path.steps[j])
-        for column in range(5):
+        for column in range(6):
             rows.shapes[i, column] = (1.0 - u) * path.shapes[j, column] + u * path.shapes[j + 1, column]
         slope = (1.0 - u) * path.slopes[j] + u * path.slopes[j + 1]
         rows.line.table[i, RoadColumn.YAW] = table[i, RoadColumn.YAW] + math.atan(slope)

@@ -30,6 +30,7 @@ class PathShape(NamedTuple):
         climb_rate: 1/m, d(climb)/ds: positive in a dip, which presses the car down.
         bank: rad, ISO 8855 roll, positive right side down: gravity then pulls to the right, against a left bend.
         grip: friction factor of the surface, 1 = dry asphalt.
+        push: m/s^2, that an open rear wing and an electric motor add there to what the engine pulls.
     """
 
     curvature: float
@@ -37,6 +38,7 @@ class PathShape(NamedTuple):
     climb_rate: float
     bank: float
     grip: float
+    push: float = 0.0
 
 
 class ProfileSettings(NamedTuple):
@@ -108,7 +110,7 @@ def lateral_demand(v: float, shape: PathShape, limits: Envelope) -> tuple[float,
 
     The demand is positive in a left bend. The envelope's lateral limit times the factor is the limit there.
     """
-    curvature, climb, climb_rate, bank, grip = shape
+    curvature, climb, climb_rate, bank, grip, _ = shape
     cos_bank, sin_bank = math.cos(bank), math.sin(bank)
     level = G * math.cos(math.atan(climb))
     lateral = v * v * curvature * cos_bank + level * sin_bank
@@ -126,26 +128,26 @@ def remaining_accelerations(v: float, shape: PathShape, limits: Envelope, most_u
     """
     need, factor = lateral_demand(v, shape, limits)
     used = abs(need) / (factor * interpolate_speed(limits.lateral, limits.speeds, v))
-    drive = scaled_drive_limit(v, used, limits, shape.grip)
+    drive = scaled_drive_limit(v, used, limits, shape.grip, shape.push)
     brake = interpolate_speed_share(limits.brake, limits.speeds, v, most_used if most_used < used else used)
     return drive, brake * shape.grip
 
 
 @internal_jit
-def scaled_drive_limit(v: float, share: float, limits: Envelope, factor: float) -> float:
+def scaled_drive_limit(v: float, share: float, limits: Envelope, factor: float, push: float) -> float:
     """Return the drive limit (m/s^2) at v (m/s) and a share of the lateral limit, with `factor` times the tyres' grip.
 
-    Drag slows the car with any grip: a limit below 0 does not scale.
+    Drag slows the car with any grip: a limit below 0 does not scale. `push` (m/s^2) adds to the engine's pull.
     """
     traction = interpolate_speed_share(limits.traction, limits.speeds, v, share)
     pull = interpolate_speed_share(limits.pull, limits.speeds, v, share)
-    return min(traction * factor if traction > 0.0 else traction, pull)
+    return min(traction * factor if traction > 0.0 else traction, pull + push)
 
 
 @internal_jit
 def row_shape(rows: Array, i: int) -> PathShape:
-    """Return the shape at row i of `rows` (n, 5)."""
-    return PathShape(rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3], rows[i, 4])
+    """Return the shape at row i of `rows` (n, 6)."""
+    return PathShape(rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3], rows[i, 4], rows[i, 5])
 
 
 @internal_jit
@@ -186,7 +188,7 @@ def reachable_speed(v: float, shape: PathShape, step: float, limits: Envelope, m
         limit = interpolate_speed_share(limits.brake, limits.speeds, v, share / margin)
         limit *= factor * margin
     else:
-        limit = scaled_drive_limit(v, share / margin, limits, factor * margin)
+        limit = scaled_drive_limit(v, share / margin, limits, factor * margin, shape.push)
     gravity = G * math.sin(math.atan(shape.climb))
     a = limit + gravity if step < 0.0 else limit - gravity
     return math.sqrt(max(v * v + 2.0 * a * abs(step), 0.25))
@@ -199,7 +201,7 @@ def shape_between(rows: Array, i: int, j: int) -> PathShape:
     With row i's alone, braking and driving would begin a row late.
     """
     curvature, climb = 0.5 * (rows[i, 0] + rows[j, 0]), 0.5 * (rows[i, 1] + rows[j, 1])
-    return PathShape(curvature, climb, rows[i, 2], rows[i, 3], rows[i, 4])
+    return PathShape(curvature, climb, rows[i, 2], rows[i, 3], rows[i, 4], rows[i, 5])
 
 
 @jit
@@ -207,7 +209,7 @@ def fill_profile(rows: Array, settings: ProfileSettings, limits: Envelope, v: Ar
     """Fill in the speeds and grip shares along a line.
 
     Args:
-        rows: (n, 5) the `PathShape` of each row.
+        rows: (n, 6) the `PathShape` of each row.
         settings: spacing and ends of the rows, start speed and margin.
         limits: of the car.
         v: (n,) out, m/s.
@@ -242,7 +244,7 @@ def refill_profile(
     """Plan a part of a line anew.
 
     Args:
-        rows: (n, 5) the `PathShape` of each row.
+        rows: (n, 6) the `PathShape` of each row.
         settings: as for `fill_profile`; the start speed is that at the part's first row.
         limits: of the car.
         window: first row of the part, and how many.
@@ -274,7 +276,7 @@ def compute_profile(
     """Return the fastest speeds along a line within `margin` of the car's envelope.
 
     Args:
-        rows: (n, 5) the `PathShape` of each row.
+        rows: (n, 6) the `PathShape` of each row.
         spacing: m between rows.
         closed: whether the last row is followed by the first.
         car: its envelope.

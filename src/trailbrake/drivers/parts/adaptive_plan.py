@@ -128,6 +128,7 @@ class AdaptivePlan:
 
     Attributes:
         road: the line with the grip that is planned with.
+        shapes: (n, 6) `PathShape` of its rows; what pushes is the owner's.
         speeds: (n,) m/s, at the rows of the line.
         accelerations: (n,) m/s^2, from each row to the next.
         estimate: of the grip.
@@ -168,8 +169,8 @@ class AdaptivePlan:
         car = course.known_car()
         self._resistance = running_resistance(car, self._limits.speeds) / car.body.mass  # m/s^2
         self._peak_rear_angle = car.tyre_rear.peak_slip_angle
-        self._shapes = path_shapes(self._line)
-        self._grip_of_road = self._shapes[:, GRIP_COLUMN].copy()
+        self.shapes = path_shapes(self._line)
+        self._grip_of_road = self.shapes[:, GRIP_COLUMN].copy()
         table = self._line.table.copy()
         self.road = RoadTable(table, self._line.spacing, self._line.closed)
         self.speeds, self.accelerations = course.profile.speed.copy(), course.profile.acceleration.copy()
@@ -180,7 +181,7 @@ class AdaptivePlan:
         self._planned_at = -1.0  # m along the line
         slips, shape = AxleSlips(0.0, 0.0, 0.0, 0.0), PathShape(0.0, 0.0, 0.0, 0.0, 0.0)
         self._measure = bind_entry(measure_grip_use, (0.0, 0.0, 0.0), slips, shape, self._limits, self._car)
-        self._refill = bind_entry(refill_profile, self._shapes, self._settings(0.0), self._limits, (0, 1),
+        self._refill = bind_entry(refill_profile, self.shapes, self._settings(0.0), self._limits, (0, 1),
                                   (self.speeds, self.accelerations))  # fmt: skip
 
     def adapt(
@@ -333,13 +334,13 @@ class AdaptivePlan:
         brakes = self._acceleration[first] < BRAKING
         self._planned_grip, self._planned_at = min(usable, self._planned_grip) if brakes else usable, s
         grip = self._grip_of_road * np.minimum(self._factors * self._planned_grip, self._most_plan)
-        self._shapes[:, GRIP_COLUMN] = grip
+        self.shapes[:, GRIP_COLUMN] = grip
         self.road.table[:, RoadColumn.GRIP] = grip
         speed = self._speed[first]
         braking = BRAKING_SHARE * interpolate_speed(self._limits.brake[:, 0].copy(), self._limits.speeds, speed)
         count = int((speed * speed / (2.0 * max(braking, 1.0)) + LOOK_BEYOND) / self._line.spacing) + 2
         self._refill(
-            self._shapes, self._settings(speed), self._limits, (first, count), (self.speeds, self.accelerations)
+            self.shapes, self._settings(speed), self._limits, (first, count), (self.speeds, self.accelerations)
         )
         self.planned_first, self.planned_rows = first, min(count, len(self._factors))
 

@@ -11,7 +11,13 @@ from trailbrake.control.vehicle.line_tracking import SPEED_BELOW, PlanColumn, Tr
 from trailbrake.kernels import internal_jit, jit
 from trailbrake.planning.course import Course, path_shapes
 from trailbrake.planning.handling import MIN_LIMIT, Handling, car_attitude, released_brake_share
-from trailbrake.planning.speed_profile import PathShape, interpolate_speed, interpolate_speed_share, lateral_demand
+from trailbrake.planning.speed_profile import (
+    PathShape,
+    interpolate_speed,
+    interpolate_speed_share,
+    lateral_demand,
+    row_shape,
+)
 from trailbrake.tracks.frenet import RoadTable
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
@@ -29,7 +35,7 @@ class PlanSources(NamedTuple):
         line: the path, its GRIP column the friction that the speeds are planned with.
         speed: (n,) m/s, at the rows of the line.
         acceleration: (n,) m/s^2, from each row to the next.
-        shapes: (n, 5) `PathShape` of the rows; the grip is that of the line.
+        shapes: (n, 6) `PathShape` of the rows; the grip is that of the line.
         limits: envelope of the car.
         handling: of the car.
         drags: (SPEEDS,) N, running resistance at the envelope's speeds.
@@ -105,14 +111,15 @@ def fill_rows(table: Array, sources: PlanSources, first: int, count: int) -> Non
     for k in range(count):
         i = (first + k) % len(table)
         v, a = sources.speed[i], sources.acceleration[i]
-        shape = PathShape(shapes[i, 0], shapes[i, 1], shapes[i, 2], shapes[i, 3], line.table[i, RoadColumn.GRIP])
+        here, grip = row_shape(shapes, i), line.table[i, RoadColumn.GRIP]
+        shape = PathShape(here.curvature, here.climb, here.climb_rate, here.bank, grip, here.push)
         steer, sideslip, sideslip_rate = car_attitude(sources.handling, line, i * line.spacing, v, a)
         used = _lateral_share(v, shape, limits)
         brake = shape.grip * interpolate_speed_share(limits.brake, limits.speeds, v, min(used, BRAKE_SHARE))
         beside = shape.grip * interpolate_speed_share(limits.brake, limits.speeds, v, used)
         released = released_brake_share(sources.handling, v, used, min(max(-a, 0.0) / max(beside, MIN_LIMIT), 1.0))
         drive = _traction_limit(v, shape, limits)
-        pull = interpolate_speed_share(limits.pull, limits.speeds, v, used)
+        pull = interpolate_speed_share(limits.pull, limits.speeds, v, used) + shape.push
         needed = a + G * math.sin(math.atan(shape.climb))
         is_limited = pull < drive and needed > pull - max(PULL_TOLERANCE * pull, LEAST_TOLERANCE)
         hold = interpolate_speed(sources.drags, limits.speeds, v) + sources.mass * G * shape.climb
