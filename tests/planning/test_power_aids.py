@@ -89,15 +89,19 @@ def test_a_lap_gets_what_the_store_holds_at_its_begin():
     first = shapes[:, -1].sum()
     plan = plan_aids(scarce, line, 0.05 * 4e6)
     on = int(np.flatnonzero(plan.motor)[0])
-    assert aids.choose(on, 1.0, 0.0, 0.5) == (float(plan.wing[on]), 1.0)
-    assert aids.choose(on, 0.98, 0.0, 0.5) == (0.0, 0.0)  # the tyres hold it back
-    assert aids.choose(on, 1.0, 0.0, 1.5)[1] == 1.0
-    assert aids.choose(on, 1.0, 0.0, 0.1)[1] == 0.0  # 0.2 MJ are gone
-    aids.choose(len(line.table) - 1, 0.0, 1.0, 10.0)  # 1.2 MJ come back, for the next lap
-    assert aids.choose(on, 1.0, 0.0, 0.0)[1] == 1.0
+    assert aids.choose(on, 1.0, 0.0, 60.0, 0.5) == (float(plan.wing[on]), 1.0)
+    assert aids.choose(on, 0.98, 0.0, 60.0, 0.5) == (0.0, 0.0)  # the tyres hold it back
+    assert aids.choose(on, 1.0, 0.0, 60.0, 1.5)[1] == 1.0
+    assert aids.choose(on, 1.0, 0.0, 60.0, 0.1)[1] == 0.0  # 0.2 MJ are gone
+    aids.choose(len(line.table) - 1, 0.0, 1.0, 60.0, 10.0)  # 1.2 MJ come back, for the next lap
+    assert aids.choose(on, 1.0, 0.0, 60.0, 0.0)[1] == 1.0
     expected = plan_aids(scarce, line, 1.2e6)
     assert shapes[:, -1].sum() == pytest.approx((expected.relief + expected.motor * expected.most).sum(), rel=0.05)
     assert shapes[:, -1].sum() > 1.3 * first
     charge = aids._charge
-    aids.choose(len(line.table) - 1, 0.0, 1.0, 100.0)
+    aids.choose(len(line.table) - 1, 0.0, 1.0, 60.0, 100.0)
     assert aids._charge - charge == pytest.approx(2e6)  # of a lap
+    aids.choose(on, 1.0, 0.0, 60.0, 0.0)
+    charge = aids._charge
+    aids.choose(on, 0.0, 0.1, 20.0, 1.0)
+    assert aids._charge - charge == pytest.approx(0.1 * car.brakes.torque_rear * 20.0 / car.driven_radius)

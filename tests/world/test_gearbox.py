@@ -162,7 +162,14 @@ def test_an_empty_store_gives_nothing_and_braking_fills_it(rig, roads):
     hybrid, steps = empty.car.hybrid, 100
     for _ in range(steps):
         empty.step(gear=5, brake=0.5)
-    assert empty.charge == pytest.approx(0.5 * hybrid.recharge * steps * PERIOD, rel=1e-6)
+    assert empty.charge == pytest.approx(hybrid.recharge * steps * PERIOD, rel=1e-6)
+    empty.run(0.2, gear=5, brake=0.1)
+    for _ in range(steps):  # so lightly that the rear brakes turn less into heat than the motor could take
+        filled, speed = empty.charge, empty.vx
+        empty.step(gear=5, brake=0.1)
+        work = 0.1 * empty.car.brakes.torque_rear * speed / empty.car.driven_radius * PERIOD
+        assert empty.charge - filled == pytest.approx(work, rel=0.03)
+        assert work < 0.9 * hybrid.recharge * PERIOD
     empty.set("charge", hybrid.capacity)
     empty.step(gear=5, brake=0.5)
     assert empty.charge == hybrid.capacity

@@ -90,7 +90,7 @@ class Hybrid(Section, frozen=True):
     power: Annotated[float, positive_value("W, most that the motor gives, at the crankshaft")]
     torque: Annotated[float, positive_value("N m, most that the motor gives, at the crankshaft")]
     capacity: Annotated[float, positive_value("J, usable store")]
-    recharge: Annotated[float, non_negative_value("W, most that flows into the store in braking")]
+    recharge: Annotated[float, non_negative_value("W, most of the driven axles' braking that fills the store")]
     start: Annotated[float, unit_fraction("1, charge at the start of a drive, share of the capacity")]
     deployed_per_lap: Annotated[float, positive_value("J, most that the motor gives in a lap")] = math.inf
     recovered_per_lap: Annotated[float, positive_value("J, most that flows into the store in a lap")] = math.inf

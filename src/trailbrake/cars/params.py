@@ -91,6 +91,12 @@ class CarParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         return self.brakes.torque_front / self.tyre_front.radius + self.brakes.torque_rear / self.tyre_rear.radius
 
     @property
+    def driven_brake_force(self) -> float:
+        """Force of the brakes of the driven axles at full pedal (N); of an AWD car by torque share."""
+        front = self.drive.front_share * self.brakes.torque_front / self.tyre_front.radius
+        return front + (1.0 - self.drive.front_share) * self.brakes.torque_rear / self.tyre_rear.radius
+
+    @property
     def front_brake_force_share(self) -> float:
         """Front share of that force: with axles of different radii it is not the bias, which is that of the torques."""
         return self.brakes.torque_front / self.tyre_front.radius / self.full_brake_force

@@ -212,7 +212,7 @@ class Driver:
         steer = command.steer / self.full_steer_angle(state.speed)
         controls = Controls(steer=steer, throttle=throttle, brake=command.brake, clutch=clutch, gear=gear)
         if self.aids is not None:
-            controls.drs, controls.boost = self.aids.choose(self.row, throttle, command.brake, dt)
+            controls.drs, controls.boost = self.aids.choose(self.row, throttle, command.brake, state.speed, dt)
         return controls
 
     def rehearse(self, state: CarState, dt: float) -> Controls:

@@ -155,7 +155,9 @@ class PowerAids:
     """
 
     def __init__(self, course: Course, line: Road, shapes: Sequence[Array]) -> None:
-        self._hybrid: Hybrid | None = course.known_car().hybrid
+        car = course.known_car()
+        self._hybrid: Hybrid | None = car.hybrid
+        self._brake_force = car.driven_brake_force
         self._charge = 0.0 if self._hybrid is None else self._hybrid.capacity * self._hybrid.start
         self._shapes, self._row = shapes, 0
         self._plan = plan = plan_aids(course, line, self._find_energy())
@@ -170,13 +172,14 @@ class PowerAids:
         for table in self._shapes:
             table[:, -1] = self._plan.relief + motor * self._plan.most
 
-    def choose(self, row: int, throttle: float, brake: float, dt: float) -> tuple[float, float]:
+    def choose(self, row: int, throttle: float, brake: float, speed: float, dt: float) -> tuple[float, float]:
         """Return how far the wing is open and the motor's share of its power; count what dt (s) takes and gives.
 
         Args:
             row: of the line.
             throttle: 0..1, that goes with it.
             brake: 0..1, the same.
+            speed: m/s, of the car.
             dt: s.
         """
         if row < self._row - len(self._motor) // 2:
@@ -185,7 +188,8 @@ class PowerAids:
         is_full = throttle >= FULL_THROTTLE
         boost = self._motor.item(row) if is_full and self._charge > 0.0 else 0.0
         if most is not None:
-            gained = min(brake * most.recharge * dt, most.recovered_per_lap - self._recovered)
+            gained = min(brake * self._brake_force * speed, most.recharge) * dt
+            gained = min(gained, most.recovered_per_lap - self._recovered)
             self._recovered += gained
             self._charge = min(self._charge + gained - boost * most.power * dt, most.capacity)
         return float(is_full and self._plan.wing.item(row)), boost

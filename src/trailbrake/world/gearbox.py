@@ -192,8 +192,8 @@ def update_engine_and_motor(block: Array, lane: int, maps: Array, period: float)
         get(block, ParamRow.BOOST_TORQUE, lane), get(block, ParamRow.BOOST_POWER, lane) / max(engine, MIN_MOTOR_SPEED)
     )
     put(block, WorkRow.MOTOR_TORQUE, lane, motor)
-    brake = get(block, StateRow.BRAKE, lane)
-    gained = get(block, ParamRow.RECHARGE, lane) * brake * period
+    brake, speed = get(block, StateRow.BRAKE, lane), get(block, StateRow.VX, lane)
+    gained = min(get(block, ParamRow.RECHARGE_FORCE, lane) * brake * speed, get(block, ParamRow.RECHARGE, lane))
     charge -= motor * engine * period
-    charge += gained if brake > 0.0 and get(block, StateRow.VX, lane) > RECHARGE_MIN_SPEED else 0.0
+    charge += gained * period if brake > 0.0 and speed > RECHARGE_MIN_SPEED else 0.0
     put(block, StateRow.CHARGE, lane, clamp(charge, 0.0, get(block, ParamRow.CHARGE_MAX, lane)))

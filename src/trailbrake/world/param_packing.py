@@ -105,6 +105,7 @@ def _drive_rows(car: CarParams) -> dict[int, float]:
         ParamRow.CHARGE_MAX: hybrid.capacity if hybrid else 0.0,
         ParamRow.CHARGE_START: hybrid.capacity * hybrid.start if hybrid else 0.0,
         ParamRow.RECHARGE: hybrid.recharge if hybrid else 0.0,
+        ParamRow.RECHARGE_FORCE: car.driven_brake_force if hybrid else 0.0,
         ParamRow.INVERSE_LIMITER: 1.0 / limiter,
         ParamRow.IDLE_SLOPE: IDLE_GAIN / idle,
         ParamRow.CUT_SLOPE: LIMITER_BAND / limiter,

@@ -291,6 +291,7 @@ class ParamRow(RowEnum):
     CHARGE_MAX = 1, "J"
     CHARGE_START = 1, "J"
     RECHARGE = 1, "W"
+    RECHARGE_FORCE = 1, "N", "of the brakes that work against the motor; 0 without"
     HALF_LENGTH = 1, "m"
     HALF_WIDTH = 1, "m"
     BOX_CENTRE = 1, "m", "middle of the contact box ahead of the centre of mass"
