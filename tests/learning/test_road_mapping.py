@@ -223,3 +223,15 @@ def test_a_gpx_file_of_several_laps_is_one_road(tmp_path):
     result = map_road(find("forza"), LearnOptions(source=(golden,), out=tmp_path / "road.csv"))
     assert (result["closed"], result["width_known"]) == (True, 0.0)
     assert result["length_m"] == pytest.approx(make_laps(5.0, laps=2).length, rel=2e-3)
+
+
+def test_edges_without_anything_to_drive_are_a_map(tmp_path):
+    laps = make_laps(10.0, laps=2)
+    left, right = (
+        write_racebox(tmp_path / f"{name}.csv", laps._replace(x=laps.x - across * np.sin(laps.yaw),
+                                                              y=laps.y + across * np.cos(laps.yaw)))
+        for name, across in (("left", 3.0), ("right", -3.0))
+    )  # fmt: skip
+    options = LearnOptions(sim="beamng", left_edge=left, right_edge=right, out=tmp_path / "road.csv")
+    result = learn_road_and_car(find("beamng"), options)
+    assert (result["closed"], result["interrupted"], result["width_m"]) == (True, False, pytest.approx(7.6, abs=0.2))

@@ -71,8 +71,8 @@ def map_road(
     options = options.with_defaults()
     check_mapping(simulator, options, live)
     if options.left_edge is not None and options.right_edge is not None:
-        return _write_map(survey_edges(_read_path(options.left_edge), _read_path(options.right_edge)), options,
-                          options.left_edge)  # fmt: skip
+        found = survey_edges(_read_path(options.left_edge), _read_path(options.right_edge))
+        return _write_map(found, options, options.left_edge, interrupted=False)
     sources, interrupted = options.source, False
     if not sources:
         recording, interrupted = _resume_survey(simulator, options, live, listener)
@@ -83,7 +83,7 @@ def map_road(
         share = widen_to_places(found.road, np.concatenate([survey[:, :2] for survey in surveys]), HALF_CAR)
         listener.show_message(f"the width is assumed, {options.width:g} m, and more where cars went further out: "
                               f"{100.0 * share:.0f} % of the length")  # fmt: skip
-    return {**_write_map(found, options, sources[0]), "interrupted": interrupted}
+    return _write_map(found, options, sources[0], interrupted=interrupted)
 
 
 def check_mapping(simulator: AnySimulator, options: LearnOptions, live: object = None) -> None:
@@ -131,12 +131,13 @@ def _read_survey(path: Path) -> Array:
     return np.column_stack([np.interp(at, np.arange(len(places)), column) for column in places.T])
 
 
-def _write_map(found: SurveyedRoad, options: LearnOptions, recording: Path) -> JsonObject:
+def _write_map(found: SurveyedRoad, options: LearnOptions, recording: Path, *, interrupted: bool) -> JsonObject:
     out = map_path(options, recording if options.is_drawn else None)
     road_file.write_road(out, found.road)
     return {
         "recording": str(recording), "track": str(out), "length_m": found.road.length, "closed": found.road.closed,
         "width_m": 2.0 * found.half_width, "width_known": found.known_share, "rows": len(found.road.table),
+        "interrupted": interrupted,
     }  # fmt: skip
 
 
