@@ -41,6 +41,19 @@ def test_a_weaving_drive_tells_centre_width_and_curvature(name):
     assert np.abs(rise).max() < 0.5  # beside a banked centreline the road is higher or lower
 
 
+@pytest.mark.parametrize(("name", "swell"), [("kartwerk", 0.0), ("gen:7", 0.0), ("pinegrove", 1.0)])
+def test_bends_are_not_taken_for_a_weave(name, swell):
+    """Hairpins as short as a weave made the road 1.4 m narrower or wider, for 100 m to either side."""
+    road = load_track(name).road
+    rows = np.arange(len(road.table))
+    for side in (RoadColumn.WIDTH_LEFT, RoadColumn.WIDTH_RIGHT):
+        road.column(side)[:] += swell * np.sin(10.0 * math.pi * rows / len(rows))
+    found = survey_road(*drive(road), width=99.0, wave=WAVE).road
+    along = road.locate_many(found.table[:, [RoadColumn.X, RoadColumn.Y]], 0)[:, 0]
+    width = found.column(RoadColumn.WIDTH_LEFT) - road.column_at(along, RoadColumn.WIDTH_LEFT)
+    assert np.sqrt(np.mean(width**2)) < 0.3
+
+
 def test_heights_of_a_circuit_meet_at_its_ends_on_a_slope():
     """They stayed the same for the last 15 m, and stepped up by the slope of these at the start."""
     road = load_track("gen:7").road

@@ -1,9 +1,10 @@
 """A road from a slow drive along it: positions, and the place across the road where the simulator supplies it.
 
-With the offset y = h e of the car, e its place across (1 at the left edge) and h half the road's width, the path bends
-by y'' more than the road does. A car that weaves shows both sides of that at the weave's wavelength, where a road has
-little of its own; their ratio is h. The centreline is the path less h e, smoothed by local cubics, which leave
-clothoids as they are (Savitzky and Golay, Smoothing and differentiation of data, Analytical Chemistry 36, 1964).
+With the offset y = h e of the car, e its place across (1 at the left edge) and h half the road's width, the curvature
+of the path changes by y''' more than the road's does. A road changes its own in some places only, at the ends of its
+bends: so h is the median of the ratios, weighted by e''', wherever a car weaves. The centreline is the path less h e,
+smoothed by local cubics, which leave clothoids as they are (Savitzky and Golay, Smoothing and differentiation of data,
+Analytical Chemistry 36, 1964).
 """
 
 import itertools
@@ -22,6 +23,7 @@ from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
 
 ComplexPath = NDArray[np.complex128]
+Mask = NDArray[np.bool_]
 Numbers = TypeVar("Numbers", Array, ComplexPath)
 
 PATH_STEP = 0.5  # m between the points that the path is resampled to
@@ -29,7 +31,9 @@ KNOT_INTERVAL = 6  # points from one knot of the centreline's spline to the next
 ROW_SPACING = 1.5  # m between the road's rows
 SMOOTHING = 12.0  # m, half the window of the local cubics for the centreline ...
 HEIGHT_SMOOTHING = 20.0  # m, ... and for its height
-WINDOW_WAVES = 4.0  # waves in a window in which the width is found
+WINDOW_WAVES = 4.0  # waves in a window in which the width is found ...
+USUAL_WEIGHT = 0.2  # ... in which the width of the whole road counts as much as this share of it
+WAVE_SMOOTHING = 0.25  # waves, half the window of the local cubics for changes of curvature
 MIN_WEAVE = 0.02  # half roads: a smaller weave is no measure of the width
 HALF_WIDTH_LIMITS = (1.5, 15.0)  # m, half widths that a road may have
 MIN_LENGTH = 100.0  # m, shortest road
@@ -85,14 +89,10 @@ def survey_road(
         path, height, across = path[first:last], height[first:last], across[first:last]
         rounds = [slice(each.start - first, each.stop - first) for each in rounds]
     known = np.where(np.isfinite(across), across, 0.0)
-    half, live = estimate_half_widths(path, known, wave)
+    half, live = estimate_half_widths(path, known, wave, closed=closed)
     usual = float(np.median(half[live])) if live.any() else 0.5 * width
-    half = np.where(live, half, usual)
-    half = smooth_polynomial(half, WINDOW_WAVES * wave, 1)
-    centre = path
-    for _ in range(3):  # the direction across is the centreline's own
-        normal = 1j * _unit_tangent(smooth_polynomial(centre, SMOOTHING, 3))
-        centre = path - np.where(live, known * half, 0.0) * normal
+    half = smooth_polynomial(np.where(live, half, usual), wave, 1)
+    centre = _find_centre(path, np.where(live, known * half, 0.0))
     if len(rounds) > 1:
         centre, height, half = _average_rounds(centre, height, half, rounds)
     if closed:
@@ -254,32 +254,57 @@ def _join_ends(centre: ComplexPath) -> ComplexPath:
     return joined
 
 
-def estimate_half_widths(path: ComplexPath, place: Array, wave: float) -> tuple[Array, NDArray[np.bool_]]:
+def estimate_half_widths(path: ComplexPath, place: Array, wave: float, *, closed: bool) -> tuple[Array, Mask]:
     """Return half the road's width (m) along a weaving path, (n,), and where it is known.
 
     Args:
-        path: (n,) x + iy, points STEP apart.
+        path: (n,) x + iy, points PATH_STEP apart.
         place: (n,) place across the road.
         wave: m, length of one weave.
+        closed: whether the path's end leads on into its begin.
     """
-    direction = _unit_tangent(smooth_polynomial(path, 0.15 * wave, 3))
-    bend = np.gradient(np.unwrap(np.angle(direction)), PATH_STEP)
-    q = 2.0 * math.pi / wave
-    carrier = np.exp(-1j * q * PATH_STEP * np.arange(len(path)))
-    window = np.hanning(int(WINDOW_WAVES * wave / PATH_STEP) | 1)
-    window /= window.sum()
+    short, reach = WAVE_SMOOTHING * wave, int(0.5 * WINDOW_WAVES * wave / PATH_STEP)
+    at = np.arange(0, len(path), max(int(0.25 * wave / PATH_STEP), 1))
 
-    def tone(values: Array) -> ComplexPath:
-        # The smoothing above attenuates both equally.
-        flat = smooth_polynomial(values, 0.15 * wave, 3) - smooth_polynomial(values, wave, 1)
-        return np.convolve(flat * carrier, window, mode="same")
+    def change_curvature(heading: Array) -> Array:
+        return np.gradient(smooth_polynomial(np.gradient(heading, PATH_STEP), 0.5 * short, 2), PATH_STEP)
 
-    bends, places = tone(bend), tone(smooth_polynomial(place, 0.15 * wave, 3))
-    sized = np.abs(places) > 0.5 * MIN_WEAVE
-    ratio = np.zeros(len(path))
-    ratio[sized] = -(bends[sized] / places[sized]).real / q**2
-    live = sized & (ratio > HALF_WIDTH_LIMITS[0]) & (ratio < HALF_WIDTH_LIMITS[1])
-    return ratio, live
+    def cut_windows(values: Array) -> Array:
+        padded = np.pad(values, reach, mode="wrap") if closed else np.pad(values, reach)
+        return np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1)[at]
+
+    weight = change_curvature(np.gradient(smooth_polynomial(place, short, 3), PATH_STEP))
+    weights = cut_windows(np.abs(weight))
+    half = np.zeros(len(path))
+    for turn in range(3):  # the direction across is that of the centreline; the first finds one width of all
+        centre = smooth_polynomial(_find_centre(path, half * place), short, 3)
+        missing = change_curvature(np.unwrap(np.angle(_unit_tangent(centre))))
+        ratio = np.divide(missing, weight, out=np.zeros_like(weight), where=weight != 0.0)
+        more = np.full(len(at), _find_median(ratio[None], np.abs(weight)[None])[0])
+        if turn:
+            usual = np.full(len(at), USUAL_WEIGHT * float(weights.sum(axis=1).mean()))
+            more = _find_median(np.column_stack([cut_windows(ratio), more]), np.column_stack([weights, usual]))
+        half = half + smooth_polynomial(np.interp(np.arange(len(path)), at, more), wave, 1)
+        half = np.clip(half, *HALF_WIDTH_LIMITS)
+    least = MIN_WEAVE * (2.0 * math.pi / wave) ** 3 * 2.0 / math.pi  # mean of e''' of such a weave
+    live = np.interp(np.arange(len(path)), at, weights.mean(axis=1)) > least
+    return half, live & (half > HALF_WIDTH_LIMITS[0]) & (half < HALF_WIDTH_LIMITS[1])
+
+
+def _find_median(values: Array, weights: Array) -> Array:
+    """Return the weighted medians (n,) of the rows of `values` (n, k)."""
+    order = np.argsort(values, axis=1)
+    total = np.cumsum(np.take_along_axis(weights, order, axis=1), axis=1)
+    middle = np.argmax(total >= 0.5 * total[:, -1:], axis=1)
+    return np.asarray(values[np.arange(len(values)), order[np.arange(len(values)), middle]])
+
+
+def _find_centre(path: ComplexPath, offset: Array) -> ComplexPath:
+    """Return the centreline of a path that is `offset` (n,) m to the left of it, at right angles to the centreline."""
+    centre = path
+    for _ in range(3):
+        centre = path - 1j * offset * _unit_tangent(smooth_polynomial(centre, SMOOTHING, 3))
+    return centre
 
 
 def _unit_tangent(path: ComplexPath) -> ComplexPath:
