@@ -196,6 +196,12 @@ def test_gentle_bends_leave_the_limit_to_the_class():
     assert found.fit.sigma[P.MU] > 0.1  # m/s^2 of force say little about its peak
 
 
+def test_a_car_that_only_slid_has_no_tyres():
+    """Beside a road that is not the map's no row was left, and none of them could be joined."""
+    table, _ = bends(0.06)
+    assert find_tyres(replace(table, vy=0.5 * table.vx), CAR, known_lift=True) is None
+
+
 def test_what_tells_best_where_the_wheels_point():
     table = make_table(50, steer=np.linspace(0.0, 1.0, 50))
     assert steer_signal(table) == "steer"

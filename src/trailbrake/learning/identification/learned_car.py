@@ -48,6 +48,7 @@ from trailbrake.learning.identification.tyre_forces import (
 from trailbrake.units import RPM, G
 
 USUAL_DELAY = 0.02  # s
+STEER_DELAY_ERROR = 0.002  # s, of the delay of the steering for that of all controls
 
 # Relative errors of single tyre numbers: they trade against each other, and roll and camber are in none of them.
 PEAK_FLOOR, LIFT_FLOOR, CURVATURE_ERROR = 0.1, 0.1, 0.15
@@ -146,7 +147,8 @@ def learn_car(table: DriveTable, name: str = "learned") -> LearnedCar:
         braking = find_braking(table, _roll_freely(draft.car, tyres), powertrain) or braking
         _put_brakes(draft, braking)
     steering = _find_steering(table, draft, tyres)
-    _put_delay(table, draft, braking, powertrain)
+    turned = steering if tyres is not None and tyres.signal == "wheel_angle" else None
+    put_delay(draft, find_loop_delay(table, draft.car, braking, powertrain), turned)
     doubt = find_uncertainty(
         draft.car, tyres.fit if tyres else None, partial(replace_tyres, known_lift=loads is not None), powertrain,
         draft.values,
@@ -477,11 +479,11 @@ def _find_steering(table: DriveTable, draft: CarDraft, tyres: TyreFit | None) ->
     return response
 
 
-def _put_delay(table: DriveTable, draft: CarDraft, braking: Braking | None, powertrain: Powertrain | None) -> None:
-    found = find_loop_delay(table, draft.car, braking, powertrain)
+def put_delay(draft: CarDraft, found: LearnedValue | None, turned: ActuatorResponse | None) -> None:
+    """Put the delay by the brakes, `found`; without it that of a steering wheel whose angle the wire supplies."""
+    if found is None and turned is not None:
+        found = _widen(turned.delay, STEER_DELAY_ERROR)
     if found is None:
         draft.missing.append("delay: too little was braked in a straight line")
-        usual = LearnedValue(USUAL_DELAY, USUAL_DELAY, "prior", "of games with a pad")
-        draft.put("actuation", delay=usual)
-        return
+        found = LearnedValue(USUAL_DELAY, USUAL_DELAY, "prior", "of games with a pad")
     draft.put("actuation", delay=found)

@@ -197,6 +197,8 @@ def _choose_rows(table: DriveTable, signal: str) -> NDArray[np.int64]:
         (table.vx > slowest) & np.isfinite(table.spin).all(axis=1) & (np.abs(table.vy) < 0.3 * table.vx)
         & _find_followed(table, signal)
     )  # fmt: skip
+    if not len(good):
+        return good
     key = np.floor(np.abs(table.fy[good]) * 1.5) + 1000.0 * np.floor(table.fx[good] / 1.5)
     if not known:
         key += 1e6 * np.floor(np.minimum(table.vx[good], SLOW_ROWS) / SLOW_BAND)
