@@ -16,6 +16,7 @@ from trailbrake.arrays import Array, Ints
 
 HUBER = 1.5  # residual over its scale from which its weight falls
 ROUNDS = 40  # iterations, at most
+THREAD_ROWS = 500  # of a product: BLAS shares larger ones among threads
 STEP_SHARE = 1e-6  # of a parameter's prior sigma, or of itself: the step of the numerical Jacobian
 CONVERGED = 1e-6  # relative change of the cost below which a fit is done
 LEAST_SCALE = 0.01  # of the root mean square
@@ -120,8 +121,8 @@ def fit_residuals(
         weight = 1.0 / np.maximum(np.abs(r) * repeats / (HUBER * scale), 1.0)
         matrix = jacobian(x) if jacobian else _differences(residuals, x, r, steps, free)
         cost = _cost(np.abs(r) * repeats / scale, pull * (x - mean), repeats)
-        normal = (matrix * (weight / scale**2)[:, None]).T @ matrix + np.diag(pull**2)
-        slope = matrix.T @ (weight * r) / scale**2 + pull**2 * (x - mean)
+        normal = _multiply(matrix * (weight / scale**2)[:, None], matrix) + np.diag(pull**2)
+        slope = _multiply(matrix, weight * r) / scale**2 + pull**2 * (x - mean)
         moved = False
         while damping < MAX_DAMPING:
             # In units of each parameter's own information: priors may differ by many powers of ten.
@@ -137,10 +138,16 @@ def fit_residuals(
             damping *= 5.0
         if not moved:
             break
-    normal = (matrix * (weight / scale**2)[:, None]).T @ matrix + np.diag(pull**2)
+    normal = _multiply(matrix * (weight / scale**2)[:, None], matrix) + np.diag(pull**2)
     covariance = _compute_covariance(normal, matrix * (weight * r / scale**2)[:, None], pull, blocks)
     sigma = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     return Fit(x, sigma, covariance, scale / repeats, len(r))
+
+
+def _multiply(left: Array, right: Array) -> Array:
+    """Return left.T @ right, of (n, k) and (n, ...), in parts of one thread: those of BLAS wait for a busy machine."""
+    parts = range(0, len(left), THREAD_ROWS)
+    return np.asarray(sum(left[k : k + THREAD_ROWS].T @ right[k : k + THREAD_ROWS] for k in parts))
 
 
 def _compute_covariance(normal: Array, scores: Array, pull: Array, blocks: Ints | None) -> Array:
@@ -159,7 +166,7 @@ def _compute_covariance(normal: Array, scores: Array, pull: Array, blocks: Ints 
         sums = np.zeros((int(which.max(initial=0)) + 1, len(pull)))
         np.add.at(sums, which, scores)
         scores = sums * np.sqrt(len(sums) / max(len(sums) - 1.0, 1.0))
-    covariance: Array = inverse @ (scores.T @ scores + np.diag(pull**2)) @ inverse
+    covariance: Array = inverse @ (_multiply(scores, scores) + np.diag(pull**2)) @ inverse
     return covariance
 
 
