@@ -77,6 +77,22 @@ def test_a_drive_that_breaks_off_is_no_fault_of_the_car(monkeypatch, tmp_path):
     assert progress.listener.lines == ["laps broke off: the driver raised"]
 
 
+@pytest.mark.parametrize(("step", "speed"), [(0.5, 12.0), (1.0, 3.0)])
+def test_a_car_that_leaves_the_road_at_once_or_at_walking_pace_has_no_map_of_it(monkeypatch, tmp_path, step, speed):
+    """With a map turned by 90 degrees the grip was lowered to a third, in nine drives of two seconds."""
+
+    def drive_across(target, driver, end, *args):
+        for k in range(40):
+            end.monitor.tick(CarState(time=0.1 * k, x=0.0, y=step * k, speed=speed), Controls())
+            if end.is_over():
+                break
+        return RecordedDrive(tmp_path / "laps.mcap", 2.0, "")
+
+    monkeypatch.setattr(learning_drives, "record_drive", drive_across)
+    with pytest.raises(DataError, match=r"the road of the map is not where the car is, got off it after .* m, at"):
+        drive_laps("forza", LearningProgress(["a table"], [], Lines()))
+
+
 def test_a_wire_that_supplies_too_little_is_said():
     progress = LearningProgress(["a table"], [], Lines())
     assert drive_laps("udacity_pid", progress) is None

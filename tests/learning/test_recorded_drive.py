@@ -39,11 +39,11 @@ def test_a_drive_is_recorded_through_each_wire_with_its_usual_options(sim, tmp_p
     assert drive.reason == ""
 
 
-def ride(places, rounds=1.0, seconds=1e6, dt=0.1, speed=20.0, on_track=math.nan, controls=None):
+def ride(places, rounds=1.0, seconds=1e6, dt=0.1, speed=20.0, on_track=lambda k: math.nan, controls=None):
     """Return the verdict on laps through `places`, its tick, and their fault."""
     monitor, goal = FaultMonitor(ROAD), make_stage_goal(rounds, seconds)
     for k, (x, y) in enumerate(places):
-        wheels = [WheelState(on_track=on_track) for _ in range(4)]
+        wheels = [WheelState(on_track=on_track(k)) for _ in range(4)]
         state = CarState(time=k * dt, x=float(x), y=float(y), speed=speed, velocity_x=speed, wheels=wheels)
         monitor.tick(state, controls or Controls())
         verdict = goal.judge(monitor)
@@ -53,7 +53,7 @@ def ride(places, rounds=1.0, seconds=1e6, dt=0.1, speed=20.0, on_track=math.nan,
 
 
 def test_a_lap_on_the_road_has_no_fault():
-    verdict, tick, fault = ride(np.vstack([CENTRE, CENTRE[:50]]), on_track=1.0)
+    verdict, tick, fault = ride(np.vstack([CENTRE, CENTRE[:50]]), on_track=lambda k: 1.0)
     assert (verdict, fault) == ("", None)
     assert tick == pytest.approx(len(CENTRE), abs=2)
 
@@ -75,9 +75,16 @@ def test_a_stand_is_a_fault_and_laps_that_take_too_long_are_none_of_the_car():
 
 
 def test_wheels_that_the_wire_sees_off_the_track_count_where_the_map_does_not():
-    verdict, tick, _ = ride(CENTRE, on_track=0.0)
+    verdict, tick, _ = ride(CENTRE, on_track=lambda k: k < 10)
     assert verdict.startswith("off the road")
-    assert tick == pytest.approx(2, abs=1)
+    assert tick == pytest.approx(12, abs=1)
+
+
+def test_a_car_that_begins_beside_the_road_has_not_left_it():
+    """In a game it stands where it has left the road: each later drive ended at once, and lowered the grip."""
+    places = [ROAD.point(float(s), 12.0 if s < 20 else 0.0)[:2] for s in range(0, 60, 2)]
+    assert ride(places)[2] is None
+    assert ride([*places, *places])[2] is not None
 
 
 def test_a_brief_excursion_is_none():

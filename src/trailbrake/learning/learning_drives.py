@@ -32,6 +32,7 @@ from trailbrake.state.signals import find_learning_signals
 from trailbrake.tracks.track import Track
 
 LAPS_BY = "line_follow"
+WALKING, UNDER_WAY = 4.0, 10.0  # m/s, and m from the start: grip is not what a car that leaves the road before lacks
 LAP_GAINS = ("learn=1", "start_grip=1")  # the whole grip of the plan from the start; a slide lowers it at once
 
 
@@ -135,6 +136,9 @@ def drive_learned_laps(target: DriveTarget, plan: LapStage, progress: LearningPr
         target: what is driven.
         plan: how.
         progress: the drives so far.
+
+    Raises:
+        DataError: the road of the map is not where the car is.
     """
     try:
         driver = load_driver(LAPS_BY, None, LAP_GAINS)
@@ -147,7 +151,11 @@ def drive_learned_laps(target: DriveTarget, plan: LapStage, progress: LearningPr
     drive = record_step(target, driver, DriveEnd(plan.monitor, plan.goal), plan.names, progress)
     if drive is None:
         return None
-    fault = plan.monitor.find_fault()
+    fault, speed, way = plan.monitor.find_fault(), plan.monitor.speed, plan.monitor.travelled
+    if fault is not None and fault.phase != "standstill" and (speed < WALKING or way < UNDER_WAY):
+        raise DataError("the road of the map is not where the car is", where=plan.names[0],
+                        got=f"off it after {way:.0f} m, at {speed:.1f} m/s",
+                        hint="put the car on the road, along it; or the map is another road's")  # fmt: skip
     if (
         fault is None and not drive.interrupted and drive.reason
     ):  # no fault of the car: a lost wire, a driver that raised

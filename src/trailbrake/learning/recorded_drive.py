@@ -3,6 +3,7 @@
 `FaultMonitor`: follows laps with a learned car, and keeps the last seconds: how did they go wrong?
 """
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -159,17 +160,24 @@ class FaultMonitor(RoadMonitor):
 
     def __init__(self, road: Road) -> None:
         super().__init__(road)
+        self._was_on = False
         self._samples: deque[FaultSample] = deque(maxlen=round(HISTORY_S / SAMPLE_S) + 1)
 
     def tick(self, state: CarState, controls: Controls) -> None:
         """Follow the car."""
         super().tick(state, controls)
+        self._was_on |= math.isnan(self._off_at)
         if self._samples and state.time - self._samples[-1].time < SAMPLE_S:
             return
         sideslip = measure_sideslip(state.velocity_x, state.velocity_y, state.yaw_rate, USUAL_TO_REAR)
         self._samples.append(FaultSample(
             state.time, state.speed, sideslip, state.acceleration_x, controls.throttle, controls.brake
         ))  # fmt: skip
+
+    @property
+    def off_road_s(self) -> float:
+        """As of RoadMonitor, s; 0 until the car is on the road: a game's stands where the drive before has left it."""
+        return super().off_road_s if self._was_on else 0.0
 
     def find_fault(self) -> LapFault | None:
         """Return how the drive went wrong; None where the car neither left the road nor got stuck."""
