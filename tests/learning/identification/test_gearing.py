@@ -60,16 +60,32 @@ def test_an_upshift_is_where_the_engine_was_fastest():
     assert found.upshift.value == pytest.approx(700.0, rel=0.02)
 
 
-def test_a_down_shift_is_by_the_wheels_as_the_car_is_slower_until_the_engine_follows():
+def slow_down(matched_rows=0):
+    """Return a braking with a down-shift at 60 rad/s of the wheels, which pull the engine up for 0.5 s.
+
+    With `matched_rows` the box has matched the engine within so many rows before the gear changes.
+    """
     n = 1500
     spin = 120.0 - 0.06 * np.arange(n)
     gear = np.where(spin * RATIOS[0] < 600.0, 1, 2)
     change = int(np.argmax(gear == 1))
     engine = spin * np.array([0.0, *RATIOS])[gear]
-    engine[change : change + 25] = np.linspace(360.0, 585.0, 25)  # the speed that is left when it has changed
+    first, rows = (change - matched_rows, matched_rows) if matched_rows else (change, 25)
+    engine[first : first + rows] = np.linspace(360.0, 585.0, rows)  # the speed that is left when it has changed
     age = np.where(np.arange(n) < change, np.arange(n) / RATE, (np.arange(n) - change) / RATE)
-    one = make_table(n, vx=spin * 0.3, spin=spin[:, None], gear=gear, engine=engine, throttle=0.0, gear_age=age)
-    assert find_gearing(join_tables([one, one]), geometry(0.0, 0.004)).downshift.value == pytest.approx(600.0, rel=0.01)
+    return make_table(n, vx=spin * 0.3, spin=spin[:, None], gear=gear, engine=engine, throttle=0.0, gear_age=age)
+
+
+def test_a_down_shift_is_by_the_wheels_as_the_car_is_slower_until_the_engine_follows():
+    drives = join_tables([slow_down(), slow_down()])
+    assert find_gearing(drives, geometry(0.0, 0.004)).downshift.value == pytest.approx(600.0, rel=0.01)
+
+
+def test_a_box_that_matches_the_engine_is_told_from_wheels_that_pull_it_up():
+    pulls = [two_gears(), two_gears()]
+    assert find_gearing(join_tables([*pulls, slow_down(5), slow_down(5)]), geometry(0.0, 0.004)).blip is True
+    assert find_gearing(join_tables([*pulls, slow_down(), slow_down()]), geometry(0.0, 0.004)).blip is False
+    assert find_gearing(join_tables([*pulls, slow_down()]), geometry(0.0, 0.004)).blip is None
 
 
 @pytest.mark.parametrize("supplied_after", [0, 15])

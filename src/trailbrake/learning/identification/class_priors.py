@@ -53,6 +53,7 @@ class CarClass:
         steer_ratio: steering wheel over road wheel.
         shift_time: s.
         brake: m/s^2 at full pedal.
+        engine_inertia: kg m^2.
         assisted: whether such cars have ABS and traction control.
     """
 
@@ -77,6 +78,7 @@ class CarClass:
     steer_ratio: float
     shift_time: float
     brake: float
+    engine_inertia: float
     assisted: bool
 
     @property
@@ -93,15 +95,15 @@ class CarClass:
 
 CLASSES = (
     CarClass("road", 1450.0, 2.65, 1.54, 0.53, 0.315, 0.56, 1.5, 1.05, 0.14, 0.0, 0.65, 0.012, 300.0, 850.0, 6600.0,
-             0.58, 1.0, 15.0, 0.25, 11.0, True),
+             0.58, 1.0, 15.0, 0.25, 11.0, 0.16, True),
     CarClass("sports", 1550.0, 2.68, 1.64, 0.46, 0.345, 0.44, 2.0, 1.25, 0.13, 0.6, 0.70, 0.013, 600.0, 900.0, 8800.0,
-             0.58, 1.0, 13.5, 0.12, 13.0, True),
+             0.58, 1.0, 13.5, 0.12, 13.0, 0.20, True),
     CarClass("touring", 1300.0, 2.65, 1.62, 0.47, 0.335, 0.48, 3.0, 1.55, 0.12, 2.0, 1.0, 0.014, 450.0, 1200.0, 8000.0,
-             0.50, 1.5, 10.0, 0.08, 17.0, True),
+             0.50, 1.5, 10.0, 0.08, 17.0, 0.14, True),
     CarClass("formula", 700.0, 3.2, 1.50, 0.31, 0.33, 0.46, 4.5, 1.65, 0.115, 3.5, 1.2, 0.010, 350.0, 2500.0, 12500.0,
-             0.40, 1.6, 9.0, 0.04, 22.0, False),
+             0.40, 1.6, 9.0, 0.04, 22.0, 0.06, False),
     CarClass("kart", 165.0, 1.06, 1.15, 0.24, 0.13, 0.43, 5.5, 1.95, 0.11, 0.0, 0.55, 0.025, 20.0, 2500.0, 15000.0,
-             0.60, 3.0, 1.4, 0.05, 12.0, False),
+             0.60, 3.0, 1.4, 0.05, 12.0, 0.003, False),
 )  # fmt: skip
 # How much a relative difference counts.
 TRACK_WEIGHT, RADIUS_WEIGHT, MASS_WEIGHT, GRIP_WEIGHT, REV_WEIGHT, POWER_WEIGHT = 8.0, 8.0, 4.0, 3.0, 2.0, 1.0
@@ -172,7 +174,7 @@ def make_prior_car(kind: CarClass, layout: str = "rwd") -> CarParams:
         engine=Engine(
             source=SOURCE, rpm=tuple(kind.limiter * k / 8.0 for k in range(1, 9)),
             torque=tuple(kind.torque * share for share in TORQUE_SHARES),
-            idle_rpm=kind.idle, limiter_rpm=kind.limiter, inertia=3e-4 * kind.torque,
+            idle_rpm=kind.idle, limiter_rpm=kind.limiter, inertia=kind.engine_inertia,
             braking_torque_idle=0.06 * kind.torque, braking_torque_limiter=0.2 * kind.torque,
         ),
         gearbox=Gearbox(

@@ -27,6 +27,8 @@ REVVED_OUT = 1.02  # engine speed over that of the up-shifts beyond which a gear
 TOP_SPEED_SHARE = 1.1  # of the speed at which drag takes all power, that the last gear reaches at least
 LEAST_DRAG_AREA = 0.1  # m^2, that limits it
 USUAL_GEARS, MOST_GEARS = 6, 8
+MATCHED = 0.5  # of the way of the engine's speed from gear to gear
+LEAST_SHIFTS = 2
 MOST_STEP = 1.45  # from a gear to the next, of those that are guessed
 
 
@@ -42,6 +44,7 @@ class Gearing:
         limiter: rad/s.
         idle: rad/s; None where the engine never idled.
         shift_time: s without drive; None where no shift was seen.
+        blip: whether down-shifts match the engine to the lower gear; None where too few were seen.
         revs: rad/s, the highest settled engine speed of each gear.
     """
 
@@ -53,6 +56,7 @@ class Gearing:
     limiter: LearnedValue
     idle: LearnedValue | None
     shift_time: LearnedValue | None
+    blip: bool | None
     revs: dict[int, float]
 
 
@@ -83,7 +87,9 @@ def find_gearing(table: DriveTable, geometry: Geometry) -> Gearing | None:
         limiter = identified(float(np.median(applied)), 0.0, "the wire", floor=0.002)
     else:
         limiter = identified(most, 0.03 * most, "highest engine speed seen")
-    return Gearing(layout, front, tuple(ratios), up, down, limiter, _idle(table), _shift_time(table), revs)
+    shift_time = _shift_time(table)
+    blip = _find_blip(table, driven, ratios, shift_time.value if shift_time else 0.0)
+    return Gearing(layout, front, tuple(ratios), up, down, limiter, _idle(table), shift_time, blip, revs)
 
 
 def append_gears(car: CarParams, found: Gearing) -> CarParams:
@@ -135,15 +141,50 @@ def _shift_speeds(
         driven: (n,) rad/s, of the driven wheels.
         ratios: of the gears; None where one is not known.
     """
-    gear = table.gear
-    change = np.flatnonzero((np.diff(gear) != 0.0) & (gear[1:] > 0) & (gear[:-1] > 0) & (np.diff(table.time) < 0.1))
-    up = [_highest(table, k) for k in change.tolist() if gear[k + 1] > gear[k] and table.throttle[k] > FULL_THROTTLE]
-    slowed = [k for k in change.tolist() if gear[k + 1] < gear[k] and driven[k] > LEAST_SPIN]
+    gear, change = table.gear, _find_changes(table)
+    up = [_highest(table, k) for k in change if gear[k + 1] > gear[k] and table.throttle[k] > FULL_THROTTLE]
+    slowed = [k for k in change if gear[k + 1] < gear[k] and driven[k] > LEAST_SPIN]
     down = [driven[k] * ratio.value for k in slowed if (ratio := ratios[int(gear[k + 1]) - 1]) is not None]
     found = [identified(float(np.median(speeds)), float(np.std(speeds)) / np.sqrt(len(speeds)), note, floor=0.01)
              if len(speeds) >= 2 else None
              for speeds, note in ((up, "up-shifts at full throttle"), (down, "down-shifts"))]  # fmt: skip
     return found[0], found[1]
+
+
+def _find_blip(
+    table: DriveTable, driven: Array, ratios: Sequence[LearnedValue | None], shift_time: float
+) -> bool | None:
+    """Return whether the engine reaches the speed of a lower gear before that engages; None where too few were seen.
+
+    Wheels that must speed the engine up brake the car, in a slow bend for most of a second. Every up-shift is matched:
+    by them the wire supplies a gear that has engaged, or one that is about to.
+
+    Args:
+        table: the drive.
+        driven: (n,) rad/s, of the driven wheels.
+        ratios: of the gears; None where one is not known.
+        shift_time: s without drive.
+    """
+    turns = table.engine / np.maximum(driven, LEAST_SPIN)
+    up, down = list[tuple[float, float]](), list[tuple[float, float]]()  # before the change, and a shift later
+    for k in _find_changes(table):
+        old, new = (ratios[int(table.gear[row]) - 1] for row in (k, k + 1))
+        if old is not None and new is not None and driven[k] > LEAST_SPIN:
+            later = min(int(np.searchsorted(table.time, table.time[k] + shift_time)), len(turns) - 1)
+            way = (turns[[k, later]] - old.value) / (new.value - old.value)
+            (up if new.value < old.value else down).append((float(way[0]), float(way[1])))
+    if min(len(up), len(down)) < LEAST_SHIFTS:
+        return None
+    is_late = bool(np.median(up, axis=0)[0] < MATCHED)
+    return bool(np.median(down, axis=0)[int(is_late)] >= MATCHED)
+
+
+def _find_changes(table: DriveTable) -> list[int]:
+    """Return the last row before each change between forward gears."""
+    gear = table.gear
+    changed = (np.diff(gear) != 0.0) & (gear[1:] > 0) & (gear[:-1] > 0) & (np.diff(table.time) < 0.1)
+    rows: list[int] = np.flatnonzero(changed).tolist()
+    return rows
 
 
 def _highest(table: DriveTable, row: int) -> float:

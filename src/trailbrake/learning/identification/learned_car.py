@@ -250,7 +250,8 @@ def _put_gearing(draft: CarDraft, found: Gearing | None) -> None:
     draft.car = replace(
         car,
         gearbox=replace(box, ratios=tuple(float(r) / box.final_drive for r in overall), shift_time=shift.value,
-                        upshift_rpm=up, downshift_rpm=down, source=LEARNED),
+                        upshift_rpm=up, downshift_rpm=down, blip=box.blip if found.blip is None else found.blip,
+                        source=LEARNED),
         engine=replace(engine, limiter_rpm=limiter, idle_rpm=idle),
         drive=replace(car.drive, awd_front_share=min(max(found.front_drive, 0.0), 1.0), source=LEARNED),
     )  # fmt: skip
