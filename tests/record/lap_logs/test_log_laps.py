@@ -47,6 +47,17 @@ def test_by_beacons():
     assert times(found) == pytest.approx(LAPS.lap_times, abs=1e-9)
 
 
+def test_by_a_channel_of_the_beacon():
+    """It is a pulse, or the number of the lap; some exports leave it 0 throughout."""
+    at = columns("x", "y")
+    starts = np.flatnonzero(np.diff(LAPS.lap, prepend=LAPS.lap[0]) > 0.0)
+    pulse = np.isin(np.arange(len(LAPS.time)), np.add.outer(starts, np.arange(3))).astype(float)
+    assert times(find_laps(at | {"lap": pulse}, [], {})) == pytest.approx(LAPS.lap_times, abs=0.01)
+    empty = find_laps(at | {"lap": np.zeros(len(LAPS.time))}, [], {})
+    assert "chosen" in empty.notes[0]
+    assert len(times(empty)) >= 2
+
+
 def test_stated_times_count_where_they_agree():
     found = find_laps(columns("lap", "x", "y"), [], {1: LAPS.lap_times[0] + 0.02, 2: 99.0})
     assert found.laps[0].time_s == LAPS.lap_times[0] + 0.02

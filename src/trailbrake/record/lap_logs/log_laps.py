@@ -55,8 +55,8 @@ def find_laps(columns: dict[str, Array], beacons: list[float], lap_times: dict[i
         inside = [beacon for beacon in beacons if time[0] < beacon <= time[-1] + step]
         crossings = [Crossing(b, int(np.searchsorted(time, b)), k + 1) for k, b in enumerate(sorted(inside))]
         notes.append(f"laps end at the {len(crossings)} beacons of the log")
-    elif "lap" in columns and np.isfinite(columns["lap"]).any():
-        crossings = _cross_by_number(columns)
+    elif len(np.unique(columns.get("lap", time[:1]))) > 1:
+        crossings = _cross_by_number(columns | {"lap": _count_pulses(columns["lap"])})
         notes.append("laps by the lap number of the log")
     elif "lap_share" in columns and np.isfinite(columns["lap_share"]).any():
         crossings = _cross_by_share(columns)
@@ -154,6 +154,13 @@ def _judge_rows(columns: dict[str, Array], rows: slice) -> str:
     if jumps.any():
         return JUMP
     return "a gap in the log" if len(time) > 2 and np.diff(time).max() > 2.0 else ""
+
+
+def _count_pulses(lap: Array) -> Array:
+    """Return the number of the lap (n,) where a beacon's channel is a pulse at the line; a lap number as it is."""
+    rises, falls = np.diff(lap, prepend=lap[0]) > 0.0, np.diff(lap, prepend=lap[0]) < 0.0
+    is_pulse = len(np.unique(lap[np.isfinite(lap)])) == 2 and falls.sum() > 1
+    return np.cumsum(rises).astype(np.float64) if is_pulse else lap
 
 
 def _cross_by_number(columns: dict[str, Array]) -> list[Crossing]:
