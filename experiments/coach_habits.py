@@ -73,13 +73,14 @@ def draw_cell(rng: np.random.Generator, road: str, with_shifts: bool) -> list[Ca
         road = f"gen:{rng.integers(100_000)}"
     car, seed = f"random:{rng.integers(100_000)}", int(rng.integers(100_000))
     pace = round(float(rng.uniform(0.90, 0.97)), 3)
-    others = [habit for habit in HABITS[1:] if habit != "short-shifts"]
+    others = [habit for habit in HABITS[1:] if habit not in ("short-shifts", "enters fast")]
     habits = ["short-shifts"] if with_shifts else rng.choice(others, HABITS_A_CELL, replace=False).tolist()
     sim = "assetto" if with_shifts else "forza"
     braked, fast = sort_corners(road, car)
     cases = [Case(sim, car, road, seed, pace, habit, fast if habit == "lifts" else int(rng.choice(braked)))
              for habit in habits]  # fmt: skip
-    return [Case(sim, car, road, seed, pace, "none", 1), *cases]
+    fast_in = Case(sim, car, road, seed, pace, "enters fast", int(np.random.default_rng(seed).choice(braked)))
+    return [Case(sim, car, road, seed, pace, "none", 1), *cases, fast_in]
 
 
 def sort_corners(road: str, car: str) -> tuple[list[int], int]:
@@ -168,6 +169,8 @@ def is_right(case: Case, first: Habit) -> bool:
         return True
     if first.kind == "evenness" or own is None or expected is None:
         return case.habit == "inconsistent"
+    if case.habit == "enters fast":
+        return first.advice.startswith("Enter")
     if case.habit in ("brakes early", "inconsistent"):
         return not own.brake_point >= expected.brake_point
     return own.min_speed < expected.min_speed or own.exit_speed < expected.exit_speed

@@ -21,7 +21,7 @@ from trailbrake.state import CarState, Controls
 from trailbrake.tracks.road import Road, RoadColumn
 from trailbrake.world.car_scaling import scale_car
 
-HABITS = ("none", "brakes early", "lifts", "late apex", "short-shifts", "slow hands", "inconsistent")
+HABITS = ("none", "brakes early", "lifts", "late apex", "short-shifts", "slow hands", "inconsistent", "enters fast")
 REACTION_S = 0.18  # by which the controls lag what is seen; the person looks as far ahead
 LIKING = 0.01  # standard deviation of the grip used in a corner, that is the person's own: as a share
 EARLY_M = 12.0  # by which a braking begins early
@@ -30,6 +30,8 @@ LIFT_S = 0.7
 LIFTED_FROM = 0.2  # throttle that is lifted from
 LATE_M = 6.0  # by which the line of a corner comes late
 SHORT_SHIFT = 0.8  # of the speeds of the upshifts
+TOO_FAST = 1.04  # of the speed that the car holds, up to the middle of a corner
+WIDE_M = 0.5  # beside the line, from which the throttle waits
 SLOW_HANDS_S = 0.1  # s of the low-pass filter on the steer
 GRIP = int(RoadColumn.GRIP)
 
@@ -82,6 +84,10 @@ class Driver(Person):
         for corner in corners:
             inside = (centre >= corner.entry - 60.0) & (centre <= corner.exit + 20.0)
             self.shapes[inside, 4] *= 1.0 + LIKING * float(liking.standard_normal())
+        if self.habit == "enters fast":
+            middle = 0.5 * (self.place.entry + self.place.exit)
+            early = (centre >= self.place.entry - 60.0) & (centre <= middle)
+            self.shapes[early, 4] *= (TOO_FAST / self.pace) ** 2
         self.base = compute_profile(self.shapes, line.spacing, line.closed, own.envelope,
                                     start=-1.0 if line.closed else 0.0, margin=GRIP_MARGIN).speed  # fmt: skip
         self.entry, self.exit = (float(np.argmin(np.abs(centre - at))) for at in (self.place.entry, self.place.exit))
@@ -119,6 +125,10 @@ class Driver(Person):
             reached = self.entry <= at <= self.exit
             self.lifted = self.lifted + dt * (wanted.throttle > LIFTED_FROM) if reached else 0.0
             if 0.0 < self.lifted <= LIFT_S:
+                wanted = replace(wanted, throttle=0.0)
+        if self.habit == "enters fast" and self.entry <= at <= self.exit:
+            _, offset, _ = self.line.locate(state.x, state.y, self.row)
+            if -self.place.sign * offset > WIDE_M:
                 wanted = replace(wanted, throttle=0.0)
         if self.habit == "slow hands":
             self.steer_held += min(dt / SLOW_HANDS_S, 1.0) * (wanted.steer - self.steer_held)

@@ -35,6 +35,14 @@ ENTRY, MIDDLE, EXIT = PhaseLosses(0.2, 0.0, 0.0), PhaseLosses(0.0, 0.2, 0.0), Ph
         # An exit that is slow since the bend was is mended in the bend; one that is slow by the throttle is not.
         ({"min_speed": 17.0, "exit_speed": 31.0, "throttle_point": 184.0}, EXIT, "Carry 11 km/h more, 72 km/h at the"),
         ({"min_speed": 19.0, "exit_speed": 31.0, "throttle_point": 195.0}, EXIT, "Open the throttle 15 m earlier"),
+        # Who enters too fast pays behind the turn-in.
+        (
+            {"entry_speed": 31.5, "brake_point": 108.0, "min_speed": 19.0},
+            MIDDLE,
+            "Enter 5 km/h slower, at 108 km/h, by braking 8 m earlier: ",
+        ),
+        ({"entry_speed": 31.5, "throttle_point": 195.0}, EXIT, "at 108 km/h, to open the throttle 15 m earlier: "),
+        ({"entry_speed": 31.5, "brake_point": 88.0, "throttle_point": 195.0}, ENTRY, "Brake 12 m later"),
         ({}, EXIT, "Carry more speed through the exit"),
         # What is not in the phase that costs most is looked for in the others.
         ({"throttle_point": 195.0}, ENTRY, "Open the throttle 15 m earlier"),

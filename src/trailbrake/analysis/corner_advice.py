@@ -13,6 +13,7 @@ LEAST_WAY = 2.0  # m of difference that is worth a word
 LEAST_SPEED = 0.3  # m/s
 LEAST_PEDAL = 0.08
 LEAST_OFFSET = 0.5  # m
+TOO_FAST = 1.02  # of the reference's speed at the turn-in, from which more speed may be why the bend is slow
 BEND_SHARE = 0.6  # of the speed missing at the exit: if that much was missing in the bend, the bend is the cause
 
 
@@ -46,7 +47,8 @@ def advise_corner(
     cause = "middle" if phase == "exit" and _is_slow_from_the_bend(lap, reference) else phase
     finders = {"entry": _advise_entry, "middle": _advise_middle, "exit": _advise_exit}
     order = [cause, *(name for name in ("entry", "middle", "exit") if name != cause)]
-    change = next((text for name in order if (text := finders[name](lap, reference))), "")
+    change = "" if cause == "entry" else _advise_slower_entry(lap, reference)
+    change = change or next((text for name in order if (text := finders[name](lap, reference))), "")
     if not change:
         change = f"Carry more speed through the {phase} of the corner"
     return f"{change}: {lost_s:.{digits}f} s lost, most of it {_name_phase(phase)}."
@@ -97,6 +99,19 @@ def _advise_entry(lap: CornerFigures, reference: CornerFigures) -> str:
     if longer >= LEAST_WAY:
         return f"Release the brake {longer:.0f} m earlier, at {reference.brake_end:.0f} m"
     return ""
+
+
+def _advise_slower_entry(lap: CornerFigures, reference: CornerFigures) -> str:
+    """Return the advice for who is faster at the turn-in and pays for it: slower, or later on the throttle, behind."""
+    too_fast = subtract_shown(lap.entry_speed, reference.entry_speed, KMH)
+    late = subtract_shown(lap.throttle_point, reference.throttle_point)
+    slow = subtract_shown(reference.min_speed, lap.min_speed, KMH)
+    if not (lap.entry_speed >= TOO_FAST * reference.entry_speed and (late >= LEAST_WAY or slow >= LEAST_SPEED)):
+        return ""
+    text = f"Enter {too_fast / KMH:.0f} km/h slower, at {reference.entry_speed / KMH:.0f} km/h"
+    earlier = subtract_shown(lap.brake_point, reference.brake_point)
+    text += f", by braking {earlier:.0f} m earlier" if earlier >= LEAST_WAY else ""
+    return text + (f", to open the throttle {late:.0f} m earlier" if late >= LEAST_WAY else "")
 
 
 def _advise_middle(lap: CornerFigures, reference: CornerFigures) -> str:
