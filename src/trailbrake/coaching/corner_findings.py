@@ -114,6 +114,8 @@ def find_slow_corners(
     clues, figures = find_clues(planned, own), calibrate_figures(planned, own)
     times, errors = zone_times[:, bends], np.broadcast_to(car_errors, zone_times.shape[1])[bends]
     before, planned_before = share_before_exit(laps, corners), share_before_exit([model.lap], corners)[0]
+    unbraked = ~np.isfinite([figures.brake_point for figures in planned])
+    before[:, unbraked] = planned_before[unbraked] = 0.0  # of the way out of the bend before
     in_bends, on_straights = _expect_parts(model, zone_times, before, planned_before)
     whole = _compare_times(times, in_bends + on_straights, errors, clues)
     bend = _compare_times(times * before, in_bends, errors * planned_before, clues)
@@ -249,12 +251,15 @@ def _split_phases(model: PaceModel, laps: Sequence[LocatedLap], k: int) -> Phase
 
 
 def find_clues(planned: Sequence[CornerFigures], own: Sequence[CornerFigures]) -> Array:
-    """Return how probable (corners,) it is by chance that a corner is braked for so early, or driven so slowly."""
-    chances = np.ones(len(own))
+    """Return how probable (corners,) it is by chance that a corner is braked for so early, or driven so slowly.
+
+    Of a corner that the plan does not brake for, the speeds are those of the way out of the bend before: no clue.
+    """
+    chances, braked = np.ones(len(own)), np.isfinite([figures.brake_point for figures in planned])
     for name, usual in _CLUES:
         theirs, mine = (np.array([getattr(each, name) for each in figures]) for figures in (planned, own))
         gaps = theirs - mine if name in _PLACES else np.log(theirs / mine)
-        known = np.flatnonzero(np.isfinite(gaps))
+        known = np.flatnonzero(np.isfinite(gaps) & braked)
         for k in known if len(known) >= LEAST_CORNERS else ():
             chance = moderated_tail(float(gaps[k]), gaps[known[known != k]], usual)
             chances[k] = min(chances[k], len(_CLUES) * chance)
