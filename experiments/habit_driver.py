@@ -31,7 +31,7 @@ LIFTED_FROM = 0.2  # throttle that is lifted from
 LATE_M = 6.0  # by which the line of a corner comes late
 SHORT_SHIFT = 0.8  # of the speeds of the upshifts
 TOO_FAST = 1.04  # of the speed that the car holds, up to the middle of a corner
-WIDE_M = 0.5  # beside the line, from which the throttle waits
+LATE_SHARE = 0.75  # of that corner, behind which the throttle of who was too fast opens
 SLOW_HANDS_S = 0.1  # s of the low-pass filter on the steer
 GRIP = int(RoadColumn.GRIP)
 
@@ -126,10 +126,9 @@ class Driver(Person):
             self.lifted = self.lifted + dt * (wanted.throttle > LIFTED_FROM) if reached else 0.0
             if 0.0 < self.lifted <= LIFT_S:
                 wanted = replace(wanted, throttle=0.0)
-        if self.habit == "enters fast" and self.entry <= at <= self.exit:
-            _, offset, _ = self.line.locate(state.x, state.y, self.row)
-            if -self.place.sign * offset > WIDE_M:
-                wanted = replace(wanted, throttle=0.0)
+        waits = self.entry <= at <= self.entry + LATE_SHARE * (self.exit - self.entry)
+        if self.habit == "enters fast" and waits:
+            wanted = replace(wanted, throttle=0.0)
         if self.habit == "slow hands":
             self.steer_held += min(dt / SLOW_HANDS_S, 1.0) * (wanted.steer - self.steer_held)
             wanted = replace(wanted, steer=self.steer_held)
