@@ -75,6 +75,8 @@ def test_a_corner_is_named_once_and_costs_what_the_mean_lap_loses_there():
     failed = Habit("mistakes", corner, 0.4, 0.1, 1.0, "failed", "")
     assert [(f.advice, f.cost_s) for f in rank_findings([uneven, slow])] == [("uneven", 0.3)]
     assert [(f.advice, f.cost_s) for f in rank_findings([failed, slow])] == [("failed", 0.4)]
+    slower = replace(slow, cost_s=uneven.cost_s + 2.0 * (uneven.error_s + slow.error_s))
+    assert [f.advice for f in rank_findings([uneven, slower])] == ["slow"]
 
 
 def test_what_is_everywhere_is_ranked_by_its_whole_cost_and_names_its_dearest_corners():

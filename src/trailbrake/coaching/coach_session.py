@@ -31,6 +31,7 @@ from trailbrake.coaching.pace_model import SHARES, PaceModel, build_pace_model, 
 from trailbrake.coaching.shift_findings import find_high_gears
 from trailbrake.coaching.steer_findings import find_slow_hands
 from trailbrake.errors import DataError, TrailbrakeError
+from trailbrake.units import NORMAL_95
 
 SHOWN = 3  # findings: the one to work on, and two more
 DEAREST = 3  # corners in which a pattern costs most, that are named
@@ -214,13 +215,14 @@ def name_dearest(finding: Habit, corners: Sequence[Corner]) -> Habit:
 def rank_findings(found: Sequence[Habit]) -> list[Habit]:
     """Return findings by what they cost, one for each corner, and those that are everywhere.
 
-    A corner that is driven otherwise each time and is slow too is one thing: it costs what the mean lap loses there.
+    A corner that is driven otherwise each time and is slow too is one thing: it costs what the mean lap loses there;
+    one that is surely slower than that is slow in each lap.
     """
     kept: dict[int | str, Habit] = {}
     for finding in found:
         place = finding.kind if finding.corner is None else finding.corner.number
         before = kept.get(place)
-        if before is None:
+        if before is None or finding.cost_s > before.cost_s + NORMAL_95 * math.hypot(before.error_s, finding.error_s):
             kept[place] = finding
         elif before.kind == "evenness":
             kept[place] = replace(before, own=finding.own, expected=finding.expected)
