@@ -289,8 +289,9 @@ def calibrate_figures(planned: Sequence[CornerFigures], own: Sequence[CornerFigu
 def describe_evidence(own: CornerFigures, other: CornerFigures) -> str:
     """Return the figures in which two differ, in a line."""
     rows = (("brake at", "brake_point", 1.0, "m"), ("turn in at", "turn_in", 1.0, "m"),
-            ("slowest", "min_speed", 3.6, "km/h"), ("throttle at", "throttle_point", 1.0, "m"),
-            ("exit", "exit_speed", 3.6, "km/h"), ("off the middle at the apex", "apex_offset", 1.0, "m"))  # fmt: skip
+            ("enter at", "entry_speed", 3.6, "km/h"), ("slowest", "min_speed", 3.6, "km/h"),
+            ("throttle at", "throttle_point", 1.0, "m"), ("exit", "exit_speed", 3.6, "km/h"),
+            ("off the middle at the apex", "apex_offset", 1.0, "m"))  # fmt: skip
     parts = []
     for said, name, factor, unit in rows:
         mine, theirs = getattr(own, name) * factor, getattr(other, name) * factor
