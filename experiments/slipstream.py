@@ -22,7 +22,7 @@ from trailbrake.world.row_layout import StateRow
 LENGTH = 12_000.0  # m of a straight, on which the pair is set back to its begin at its end
 SECONDS = 90
 GAPS = (30.0, 10.0)  # m, tail to nose
-ENERGIES = (0.5e6, 1e6, 2e6)  # J, of a lap
+ENERGIES = (0.5e6, 2e6)  # J, of a lap
 
 
 def measure_top_speed(name: str, gap: float | None, wing: float = 0.0) -> float:
