@@ -1,9 +1,18 @@
 """Rows beside a road: a straight of known width; and beside an impact on its wall."""
 
+import math
+
 import numpy as np
 import pytest
 
-from trailbrake.learning.identification.drive_table import HALF_CAR, RoadBounds, find_impacts, find_rows_on_road
+from trailbrake.learning.identification.drive_table import (
+    HALF_CAR,
+    RoadBounds,
+    find_impacts,
+    find_rows_on_road,
+    make_table,
+)
+from trailbrake.state.tables import CONTROL_COLUMNS, STATE_COLUMNS
 
 
 def straight(left=4.0, right=3.0):
@@ -42,3 +51,20 @@ def test_rows_beside_an_impact_are_told_from_hard_braking(rate):
     assert not hit[np.abs(time - 22.0) > 0.7].any()
     brushed = find_impacts(time, speed - 2.0 * (time > 22.0), across)  # in a bend
     assert brushed[np.abs(time - 22.0) < 0.4].all()
+
+
+def test_acceleration_away_from_the_road_is_that_of_its_crests_and_dips():
+    """On a slope a car that gains speed rises faster as well, and is pressed no harder."""
+    time, gain = np.arange(0.0, 10.0, 0.02), 3.0
+    speed = 20.0 + gain * time
+    x, wave = 20.0 * time + 0.5 * gain * time**2, 2.0 * math.pi / 150.0
+    height = 0.03 * x + np.cos(wave * x) * (x > 200.0)
+    state = {column.name: np.full(len(time), np.nan) for column in STATE_COLUMNS}
+    state |= {"time": time, "speed": speed, "x": x, "y": 0.0 * x, "z": height, "acceleration_x": gain + 0.0 * x,
+              "acceleration_y": 0.0 * x, "roll": 0.0 * x}  # fmt: skip
+    table = make_table(state, {column.name: np.full(len(time), np.nan) for column in CONTROL_COLUMNS})
+    flat = (table.x > 10.0) & (table.x < 180.0)
+    wavy = (table.x > 230.0) & (table.x < x[-1] - 20.0)
+    assert table.az[flat] == pytest.approx(0.0, abs=0.01)
+    curved = -np.cos(wave * table.x) * (wave * table.vx) ** 2
+    assert table.az[wavy] == pytest.approx(curved[wavy], abs=0.2)

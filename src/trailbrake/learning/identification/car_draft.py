@@ -56,8 +56,8 @@ def find_load_model(table: DriveTable) -> LoadModel | None:
         return None
     t = table.take(rows)
     front, rear = t.load[:, :2].sum(axis=1), t.load[:, 2:].sum(axis=1)
-    # Weight, downforce and pitch of each axle; what a crest or a dip adds is no more than noise.
-    matrix = np.column_stack([np.full(len(t), G), t.vx**2, t.fx])
+    # Weight, downforce and pitch of each axle. A road that is fast in a dip alone would pass for downforce.
+    matrix = np.column_stack([G + np.nan_to_num(t.az), t.vx**2, t.fx])
     free = (np.zeros(3), np.full(3, np.inf))
     f = fit_linear(matrix, front, free, t.blocks)
     r = fit_linear(matrix, rear, free, t.blocks)

@@ -77,7 +77,7 @@ class DriveTable:
         vx, vy: m/s, velocity forward and left; without the slip of the body the speed, and NaN.
         yaw_rate, yaw_acceleration: rad/s, rad/s^2.
         fx, fy: m/s^2, force of tyres and air over mass, forward and left.
-        ax: m/s^2, acceleration forward (the road's climb is not in it).
+        ax, az: m/s^2, acceleration forward (the road's climb is not in it) and away from the road, of its height.
         throttle, brake: 0..1, as the wire says that they are applied, else as they were commanded.
         boost: 0..1, of a turbocharger that has built up; the throttle, until a lag of it is known (`engine_power.py`).
         throttle_command, brake_command: 0..1, as they were commanded: mean of those in force until the next row.
@@ -109,6 +109,7 @@ class DriveTable:
     fx: Array
     fy: Array
     ax: Array
+    az: Array
     throttle: Array
     brake: Array
     boost: Array
@@ -228,6 +229,7 @@ def make_table(
         block=1e5 * number + np.floor((time - time[0]) / BLOCK_S),
         x=raw["x"], y=raw["y"], vx=raw[forward], vy=raw["velocity_y"], yaw_rate=raw["yaw_rate"],
         yaw_acceleration=slope(raw["yaw_rate"]), fx=fx, fy=fy, ax=raw["acceleration_x"],
+        az=slope(slope(raw["z"])) - raw["acceleration_x"] * climb - raw["acceleration_y"] * np.sin(bank),
         throttle=throttle, brake=np.where(np.isfinite(raw["brake"]), raw["brake"], commanded["brake"]), boost=throttle,
         throttle_command=pedals["throttle"], brake_command=pedals["brake"], steer=commanded["steer"],
         steer_applied=raw["steer"], wheel_angle=raw["steering_wheel_angle"], gear=gear, gear_age=age,
