@@ -19,6 +19,7 @@ from trailbrake.learning.identification.car_draft import CarDraft
 from trailbrake.learning.identification.class_priors import CLASSES, make_prior_car
 from trailbrake.learning.identification.learned_car import learn_car as identify_car
 from trailbrake.learning.identification.learned_car import put_delay, put_shown_brakes
+from trailbrake.learning.identification.learned_value import identified
 from trailbrake.learning.learning_drives import LearningProgress, read_drive
 from trailbrake.learning.learning_journal import LearningJournal
 from trailbrake.learning.options import LearnCarOptions
@@ -52,7 +53,7 @@ def test_brakes_that_are_not_known_are_no_weaker_than_what_was_driven():
     assert "hardly braked" in draft.missing[0]
 
 
-def test_without_brakes_the_steering_wheel_tells_the_delay():
+def test_the_steering_wheel_tells_the_delay_as_well_as_the_brakes():
     """On an open road of 900 m the file had the usual 20 ms for 46, and laps of the learned car were 2.3 % slower."""
     time = np.arange(0.0, 30.0, 0.01)
     command = np.repeat(np.random.default_rng(2).uniform(-0.5, 0.5, 100), 30)
@@ -63,6 +64,9 @@ def test_without_brakes_the_steering_wheel_tells_the_delay():
     put_delay(draft, None, response)
     assert draft.car.actuation.delay == pytest.approx(0.046, abs=0.004)
     assert draft.missing == []
+    put_delay(draft, identified(0.041, 0.0018, "brake steps"), response)
+    low, high = draft.values["actuation.delay"].interval
+    assert low < 0.046 < high  # by the brakes alone it was outside
     put_delay(draft, None, None)
     assert draft.values["actuation.delay"].source == "prior"
     assert "delay" in draft.missing[0]

@@ -143,8 +143,7 @@ def learn_car(table: DriveTable, name: str = "learned") -> LearnedCar:
         _put_tyres(draft, tyres, known_lift=loads is not None)
     draft.keep_upright()
     if braking is not None:
-        # Again, with the tyres that were found.
-        braking = find_braking(table, _roll_freely(draft.car, tyres), powertrain) or braking
+        braking = find_braking(table, _roll_freely(draft.car, tyres), powertrain) or braking  # by the tyres found
         _put_brakes(draft, braking)
     steering = _find_steering(table, draft, tyres)
     turned = steering if tyres is not None and tyres.signal == "wheel_angle" else None
@@ -480,10 +479,15 @@ def _find_steering(table: DriveTable, draft: CarDraft, tyres: TyreFit | None) ->
     return response
 
 
-def put_delay(draft: CarDraft, found: LearnedValue | None, turned: ActuatorResponse | None) -> None:
-    """Put the delay by the brakes, `found`; without it that of a steering wheel whose angle the wire supplies."""
-    if found is None and turned is not None:
-        found = _widen(turned.delay, STEER_DELAY_ERROR)
+def put_delay(draft: CarDraft, braked: LearnedValue | None, turned: ActuatorResponse | None) -> None:
+    """Put the delay by the brakes and by a steering wheel whose angle the wire supplies: their weighted mean."""
+    steered = None if turned is None else _widen(turned.delay, STEER_DELAY_ERROR)
+    found = braked or steered
+    if braked is not None and steered is not None:
+        share = steered.sigma**2 / (steered.sigma**2 + braked.sigma**2)
+        mean = share * braked.value + (1.0 - share) * steered.value
+        sigma = math.hypot(math.sqrt(share) * braked.sigma, 0.5 * (steered.value - braked.value))
+        found = LearnedValue(mean, sigma, "identified", "brake steps, and the steering wheel")
     if found is None:
         draft.missing.append("delay: too little was braked in a straight line")
         found = LearnedValue(USUAL_DELAY, USUAL_DELAY, "prior", "of games with a pad")
