@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 from helpers.driver_files import write_driver
 from helpers.socketio_agents import ring
+from msgspec import convert, to_builtins
 
 from trailbrake.cli.drive_flags import find_given
 from trailbrake.cli.main import run_command_line
+from trailbrake.driving.spec import KeepSpec, make_spec, write_spec
 
 pytestmark = pytest.mark.slow
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -42,10 +44,10 @@ def test_a_drive_is_driven_again_to_the_bit_and_with_another_driver(capsys, tmp_
     assert not other["like"]["is_same"]
 
 
-def test_drives_without_a_lap_are_not_the_same_laps(capsys, tmp_path):
+def test_whether_drives_without_a_lap_are_the_same_is_not_known(capsys, tmp_path):
     _, first, _ = drive(capsys, tmp_path, "--track=kartwerk", "--car=kart", "--driver=line_follow", "--seconds=0.1")
     _, again, _ = drive(capsys, tmp_path, "--like", first["recording"])
-    assert (again["like"]["laps_before_s"], again["like"]["is_same"]) == ([], False)
+    assert (again["like"]["laps_before_s"], again["like"]["is_same"]) == ([], None)
 
 
 def test_a_driver_that_has_changed_since_is_one_line(capsys, tmp_path):
@@ -102,6 +104,23 @@ def test_a_file_of_a_drive(capsys, tmp_path):
     code, refused, _ = drive(capsys, tmp_path, "--like", str(file))
     assert code == 2
     assert "unknown field `trak`" in refused["error"]
+
+
+def test_what_a_drive_keeps_is_part_of_it(capsys, tmp_path):
+    file = tmp_path / "drive.json"
+    keep = KeepSpec(out=str(tmp_path / "kept"), report=False, signals=("assetto.*",))
+    spec = make_spec(track="proving_ground", driver="cruise", laps=0, seconds=0.5, **to_builtins(keep))
+    file.write_text(json.dumps(write_spec(spec)), "utf-8")
+    assert run_command_line(["drive", "--json", "--like", str(file)]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert (summary["report"], Path(summary["recording"]).parent) == (None, tmp_path / "kept")
+    assert convert(summary["spec"]["keep"], KeepSpec) == keep
+    words = [f"--out={tmp_path}", "--like", summary["recording"]]
+    assert run_command_line(["drive", "--json", *words]) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert (again["report"], again["spec"]["keep"]["signals"]) == (None, ["assetto.*"])
+    assert run_command_line(["drive", "--json", "--report", *words]) == 0
+    assert json.loads(capsys.readouterr().out)["report"]
 
 
 def test_a_missing_run_and_another_wire_are_one_line(capsys, tmp_path):

@@ -67,7 +67,8 @@ def drive_like(
         summary = drive(spec, contents=contents, listener=show, view=show if show.is_shown else None)
     before = [] if recording is None else [float(lap.time_s) for lap in recording.laps]
     changed = list_differences(write_spec(msgspec.structs.replace(recorded.spec, keep=spec.keep)), summary["spec"])
-    same = bool(before) and before == [lap["time_s"] for lap in summary["laps"]]
+    after = [lap["time_s"] for lap in summary["laps"]]
+    same = before == after if before or after else None
     summary["like"] = {"recording": None if recording is None else str(recording.path), "differences": changed,
                        "laps_before_s": before, "is_same": same}  # fmt: skip
     code = report_drive(summary, is_endless=isinstance(spec.goal, Laps) and not spec.goal.count, json=json)

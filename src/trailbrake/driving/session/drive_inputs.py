@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from trailbrake.drivers.loading import policy
 from trailbrake.driving.session.driver_memory import DriverMemory, MemoryEntry, parse_entry
 from trailbrake.driving.session.line_choice import OWN, ChosenLine, pack_content
-from trailbrake.driving.spec import DriveSpec, EmbeddedSite, KeepSpec, LiveSite, make_spec, parse_spec
+from trailbrake.driving.spec import DriveSpec, EmbeddedSite, LiveSite, make_spec, parse_spec
 from trailbrake.errors import DataError, TrailbrakeError
 from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import Course, UnmappedCourse
@@ -159,7 +159,7 @@ class DriveOfRecording(NamedTuple):
 
 
 def read_recorded_drive(recording: Recording) -> DriveOfRecording:
-    """Return the drive of a recording.
+    """Return the drive of a recording, without its folders: a drive like it is kept in the usual ones.
 
     Raises:
         DataError: it is no drive of ours, or its spec cannot be used.
@@ -167,6 +167,7 @@ def read_recorded_drive(recording: Recording) -> DriveOfRecording:
     about, where = recording.about, str(recording.path)
     if "spec" in about:
         spec = parse_spec(about["spec"], f"{where}, spec")
+        spec = replace(spec, keep=replace(spec.keep, out="", log=""))
         contents = read_contents(about["inputs"], where) if "inputs" in about else None
         return DriveOfRecording(spec, contents, () if contents is not None else ("what files it was made of",))
     return DriveOfRecording(_rebuild_spec(about, where), None, LACKS)
@@ -185,9 +186,8 @@ def _rebuild_spec(about: JsonObject, where: str) -> DriveSpec:
 
 
 def make_like(drive: DriveOfRecording, *, live: bool) -> DriveSpec:
-    """Return the spec of a drive like a recorded one: embedded, unless `live`; kept where this drive's options say."""
-    spec = replace(drive.spec, keep=KeepSpec(signals=drive.spec.keep.signals))
-    site = spec.site
+    """Return the spec of a drive like a recorded one: embedded, unless `live`."""
+    spec, site = drive.spec, drive.spec.site
     if isinstance(site, LiveSite) and not live:
         embedded = EmbeddedSite(sim=site.sim, track=spec.track, car=spec.car, options=site.options)
         return replace(spec, site=embedded)
