@@ -184,20 +184,31 @@ def _remove_abandoned_folders(base: Path, before: float) -> None:
 def _open_links(setup: DriveSetup, doors: str | None, idle: Callable[[], float]) -> Iterator[list[Link]]:
     simulator = setup.simulator
     links: list[Link] = []
+    unopened: list[Link] = []
+
+    def open_all() -> None:
+        while unopened:
+            unopened.pop(0).open(idle())
+
+    def wait_with_all() -> float:  # the simulator that one link waits for may wait for the links of all cars
+        open_all()
+        return idle()
+
     with ExitStack() as closed:
         for car in range(len(setup.spec.cars)):
             options = setup.live
             if car and simulator.options_for_car is not None:
                 options = simulator.options_for_car(options, car)
-            link = simulator.make_link(options, doors=doors, idle=idle)
+            link = simulator.make_link(options, doors=doors, idle=wait_with_all)
             closed.callback(link.close)
             if setup.signals:
                 if not isinstance(link, SignalSource):
                     raise DataError("the link has no select_signals()", where=f"{simulator.name}, link",
                                     expected="a SignalSource, since the simulator declares signals")  # fmt: skip
                 link.select_signals(setup.signals)
-            link.open(idle())
             links.append(link)
+        unopened.extend(links)
+        open_all()
         try:
             yield links
         except BaseException:
