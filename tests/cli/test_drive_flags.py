@@ -1,7 +1,7 @@
 import pytest
 
 from trailbrake.cli.drive_flags import DriveFlags, override_spec
-from trailbrake.driving.goals import Laps, Seconds
+from trailbrake.driving.goals import Laps, Seconds, TimeUp
 from trailbrake.errors import UsageError
 from trailbrake.sims.registry import find
 
@@ -43,6 +43,11 @@ def test_options_of_the_wire_are_those_that_differ():
     assert forza.make_live_options(spec.site.options) == changed
 
 
+def test_seconds_alone_are_the_goal_and_beside_laps_their_limit():
+    assert DriveFlags(seconds=5.0).make_spec().goal == Laps(2).or_when(Seconds(5.0))
+    assert DriveFlags(laps=3, seconds=5.0).make_spec().goal == Laps(3).or_when(TimeUp(5.0, 3))
+
+
 def override(options, *given, base=None):
     spec = base or DriveFlags(sim="forza", track="kartwerk", car="kart", laps=10, driver="line_follow").make_spec()
     return override_spec(spec, options, frozenset(given), None)
@@ -57,6 +62,8 @@ def test_what_is_named_counts_even_where_it_is_a_default():
     assert override(DriveFlags(seconds=0.0), "seconds", base=limited).goal == Laps(10)
     both = override(DriveFlags(laps=0, seconds=5.0), "laps", "seconds").goal
     assert both == Laps(0).or_when(Seconds(5.0))
+    timed = DriveFlags(laps=3, seconds=5.0).make_spec()
+    assert override(DriveFlags(laps=4), "laps", base=timed).goal == Laps(4).or_when(TimeUp(5.0, 4))
     mine = override(DriveFlags(driver="mine.py", gain=("speed=3",)), "driver", "gain")
     assert (mine.first.driver, mine.first.gain) == ("mine.py", ("speed=3",))
     assert (mine.site.track, mine.site.car) == ("kartwerk", "kart")

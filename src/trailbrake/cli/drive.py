@@ -59,9 +59,9 @@ def run_drive(simulator: AnySimulator, flags: DriveFlags, live: object, page: Pa
     from trailbrake.driving.session.drive_session import run_setup
     from trailbrake.driving.session.drive_setup import make_setup
 
-    if not (flags.laps >= 0 and 0.0 <= flags.seconds < math.inf):
+    if not ((flags.laps or 0) >= 0 and 0.0 <= flags.seconds < math.inf):
         raise UsageError("no number of laps or seconds", where="--laps, --seconds", expected="0 or more",
-                         got=f"{flags.laps}, {flags.seconds:g}")  # fmt: skip
+                         got=f"{flags.laps or 0}, {flags.seconds:g}")  # fmt: skip
     if live is not None and not flags.live and live != simulator.live_options():
         raise UsageError("flags of a live simulator without one", where="drive", hint="add --live, or leave them out")
     if not page.watch and replace(page, open=False) != PageOptions():

@@ -9,7 +9,7 @@ from cyclopts import Group, Parameter
 from msgspec.structs import replace as replace_values
 
 from trailbrake.cli.flag_names import complete_name, spell_out
-from trailbrake.driving.goals import Laps, Seconds
+from trailbrake.driving.goals import Laps, Seconds, TimeUp
 from trailbrake.driving.spec import DriveSpec, EmbeddedSite, KeepSpec, Pace, list_changes, make_spec
 from trailbrake.simulator import Speed
 
@@ -38,8 +38,8 @@ class DriveFlags:
         cars: cars to drive at once, each with its own driver; the first is scored.
         grid: where they begin, KIND[:ORDER]: standing or rolling; reversed, random, or all cars from the front, 2,0,1.
             Default: in line behind the start line.
-        laps: laps to drive; 0 = until stopped.
-        seconds: s of simulator time to drive; 0 = no limit.
+        laps: laps to drive; 0 = until stopped. Default: 2.
+        seconds: s of simulator time to drive, with --laps at most; 0 = no limit.
         seed: of the embedded world: where parked cars stand in the miniature world.
         live: drive the real game, or a served world, instead of the embedded world.
         speed: of the embedded world: `max`: in lockstep, as fast as the machine can; `real`: real time.
@@ -73,7 +73,7 @@ class DriveFlags:
     cached_line: Annotated[bool, WHAT] = True
     cars: Annotated[int, WHAT] = 1
     grid: Annotated[str, WORLD] = ""
-    laps: Annotated[int, GOAL] = 2
+    laps: Annotated[int | None, GOAL] = None
     seconds: Annotated[float, GOAL] = 0.0
     seed: Annotated[int, WORLD] = 0
     live: Annotated[bool, WORLD] = False
@@ -145,10 +145,11 @@ def override_spec(spec: DriveSpec, flags: DriveFlags, given: frozenset[str], liv
         site["options"] = wanted.site.options
     goal = wanted.goal if given & {"laps", "seconds"} else spec.goal
     if isinstance(spec.goal, Laps) and not given >= {"laps", "seconds"}:  # the other stays as it was
-        count = flags.laps if "laps" in given else spec.goal.count
+        count = spec.goal.count if flags.laps is None or "laps" not in given else flags.laps
         ends = spec.goal.ends
         if "seconds" in given:
-            ends = (*(end for end in ends if not isinstance(end, Seconds)), *wanted.goal.ends)
+            ends = (*(end for end in ends if not isinstance(end, Seconds | TimeUp)), *wanted.goal.ends)
+        ends = tuple(replace_values(end, laps=count) if isinstance(end, TimeUp) else end for end in ends)
         goal = replace_values(spec.goal, count=count, ends=ends)
     if "grid" in given and "world" not in given and isinstance(spec.site, EmbeddedSite):
         others = [pair for pair in spec.site.conditions if not pair.startswith(("grid=", "race_laps="))]

@@ -107,7 +107,7 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "", 
 def _refuse_fractions(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
     """Refuse a number with a fraction where a whole one is due: cyclopts would round it."""
     for argument in arguments:
-        for token in argument.tokens if argument.hint is int else ():
+        for token in argument.tokens if argument.hint in (int, int | None) else ():
             if re.search(r"\.\d*[1-9]", token.value):
                 raise UsageError("no whole number", where=argument.name, got=token.value)
 

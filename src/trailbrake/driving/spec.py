@@ -207,7 +207,8 @@ def make_spec(**names: object) -> DriveSpec:
         names: `track`, `car`, `laps`, `seconds`, `driver`, `sim`, `live`, `world`, and the fields of `EmbeddedSite`,
             `CarSpec` and `KeepSpec`. Texts of a list may be one text, and KEY=VALUE a dict. `world`: properties of the
             embedded world, KEY=VALUE; `car` and `track` in it are what it has where the drivers get others. `cars`: how
-            many. `grid`: where they begin, a property of the world. `laps`: 0 = no limit.
+            many. `grid`: where they begin, a property of the world. `laps`: 0 = no limit; `seconds` beside it is when
+            time is up, and alone the end.
 
     Raises:
         UsageError: no such name, or one that contradicts another.
@@ -218,6 +219,7 @@ def make_spec(**names: object) -> DriveSpec:
         if name not in _FLAT_NAMES:
             raise UsageError("no such property of a drive", where=name, hint=suggest_names(name, sorted(_FLAT_NAMES)))
     track, car, world = values.pop("track", ""), values.pop("car", ""), values.pop("world", ())
+    needs_laps = bool(values.get("laps"))
     cars, laps, seconds = values.pop("cars", 1), values.pop("laps", 2), values.pop("seconds", 0.0)
     live = values.pop("live", False)
     if grid := values.pop("grid", ""):
@@ -242,7 +244,8 @@ def make_spec(**names: object) -> DriveSpec:
         first["car"] = car if "car" in places or car == UNKNOWN_CAR else ""
     goal: JsonObject = {"kind": "laps", "count": laps}
     if seconds:
-        goal["or_when"] = [{"kind": "seconds", "seconds": seconds}]
+        end = {"kind": "time_up", "laps": laps} if needs_laps else {"kind": "seconds"}
+        goal["or_when"] = [{**end, "seconds": seconds}]
     return parse_spec({"site": site, "cars": [first] * cars, "goal": goal, "keep": keep}, "drive")
 
 
