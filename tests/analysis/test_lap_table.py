@@ -20,9 +20,9 @@ def test_best_lap_best_sectors_and_what_they_make():
     assert [row.gap for row in table.rows] == [2.5, -3.5, 0.0]
 
 
-def test_without_a_valid_lap_all_count():
-    table = compare_laps([LapDone(1, 95.0, False, ()), LapDone(2, 94.0, False, ())])
-    assert table.best == 1
+def test_without_a_valid_lap_the_quickest_is_the_reference_but_no_sector_is_the_best():
+    table = compare_laps([LapDone(1, 95.0, False, (45.0, 50.0)), LapDone(2, 94.0, False, (50.0, 44.0))])
+    assert (table.best, table.sector_best) == (1, ())
     assert math.isnan(table.theoretical_s)
 
 

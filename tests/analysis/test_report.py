@@ -41,6 +41,19 @@ def test_one_file_that_needs_nothing_else(drive, tmp_path):
     assert "$" not in re.sub(r"<script>.*?</script>", "", text, flags=re.DOTALL)
 
 
+def test_a_drive_without_a_valid_lap_has_nothing_best(tmp_path):
+    recorder = Recorder(tmp_path / "invalid.mcap")
+    recorder.start({})
+    for k in range(3):
+        recorder.tick(state_at(0.1 * k, 10.0 * k, 50.0, 0.0, 0.1 * k, k), Controls())
+    recorder.store_lap(LapDone(1, 49.223, False, (16.0, 16.0, 17.223), "contact"))
+    recorder.close()
+    _, page, _ = report_of(recorder.path, tmp_path)
+    assert "1 lap, none valid, quickest 49.223" in page.text
+    assert "★" not in page.text
+    assert "best sectors" not in page.text
+
+
 def test_it_goes_beside_the_recording_unless_told_otherwise(drive):
     assert write_report(drive) == drive.with_suffix(".html")
     assert drive.with_suffix(".html").is_file()

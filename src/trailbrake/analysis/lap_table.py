@@ -28,7 +28,7 @@ class LapTable:
     Attributes:
         rows: the laps in the order they were driven.
         best: index of the best lap in `rows`, None without laps. Valid laps only, unless there are none.
-        sector_best: index in `rows` of the lap with the best time of each sector.
+        sector_best: index in `rows` of the valid lap with the best time of each sector; () without one.
         theoretical_s: the best sectors together, NaN without sectors.
     """
 
@@ -41,12 +41,11 @@ class LapTable:
 def compare_laps(laps: Sequence[LapRecord]) -> LapTable:
     """Compare `laps`. Sectors count where the lap has as many of them as the best lap."""
     sectors = [tuple(lap.sectors_s) for lap in laps]
-    counting = [i for i, lap in enumerate(laps) if lap.valid] or list(range(len(laps)))
     best = find_best_lap(laps)
     if best is None:
         return LapTable((), None, (), math.nan)
-    known = [i for i in counting if len(sectors[i]) == len(sectors[best])]
-    sector_best = tuple(min(known, key=lambda i: sectors[i][k]) for k in range(len(sectors[best])))
+    known = [i for i, lap in enumerate(laps) if lap.valid and len(sectors[i]) == len(sectors[best])]
+    sector_best = tuple(min(known, key=lambda i: sectors[i][k]) for k in range(len(sectors[best]) if known else 0))
     together = sum(sectors[i][k] for k, i in enumerate(sector_best)) if sector_best else math.nan
     rows = tuple(
         LapRow(lap.number, lap.time_s, lap.valid, lap.invalid_reason, sectors[i], lap.time_s - laps[best].time_s)

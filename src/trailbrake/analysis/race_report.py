@@ -15,7 +15,6 @@ from trailbrake.analysis.reference_line import project_points
 from trailbrake.analysis.steward import judge_recordings
 from trailbrake.arrays import Array
 from trailbrake.errors import TrailbrakeError
-from trailbrake.laps import find_best_lap
 from trailbrake.pages.rendering import render_table
 from trailbrake.pages.svg_chart import ChartFrame, find_range
 from trailbrake.record.recording_reader import Recording
@@ -144,11 +143,11 @@ def _render_order(number: int, recordings: Sequence[Recording], trace: RaceTrace
     rows = []
     for place, car in enumerate(rank_cars(recordings, trace), 1):
         laps = recordings[car].laps
-        best = find_best_lap(laps)
+        best = min((lap.time_s for lap in laps if lap.valid), default=None)
         gaps = trace.gap[car][np.isfinite(trace.gap[car])]
         cells = (
             str(place), str(car), str(recordings[car].about.get("driver") or ""), str(len(laps)),
-            format_lap_time(None if best is None else laps[best].time_s), f"{gaps[-1]:.2f}" if len(gaps) else "-",
+            format_lap_time(best), f"{gaps[-1]:.2f}" if len(gaps) else "-",
             str(passed[car]), str(lost[car]),
         )  # fmt: skip
         row = "".join(f"<td>{html.escape(cell)}</td>" for cell in cells)

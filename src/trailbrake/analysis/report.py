@@ -225,9 +225,8 @@ def _report_subtitle(recording: Recording, table: LapTable) -> str:
     laps = len(table.rows)
     text = f"{laps} lap{'' if laps == 1 else 's'}"
     if table.best is not None:
-        text += f", best {format_lap_time(table.rows[table.best].time_s)}"
-        if not table.rows[table.best].valid:
-            text += " (not valid)"
+        best = table.rows[table.best]
+        text += f", {'best' if best.valid else 'none valid, quickest'} {format_lap_time(best.time_s)}"
     if math.isfinite(table.theoretical_s):
         text += f", best sectors together {format_lap_time(table.theoretical_s)}"
     tops = [_find_top(block.state["speed"][~recording.undone[number * SCAN_ROWS :][:SCAN_ROWS]])
@@ -284,7 +283,8 @@ def _lap_table_html(table: LapTable, shown: LapTraces) -> str:
     channels = {(lap.number, lap.time_s): lap.channels for lap in shown.laps}
     lines = []
     for i, row in enumerate(table.rows):
-        cells = [f"<th scope='row'>{row.number}</th>", _table_cell(format_lap_time(row.time_s), i == table.best)]
+        is_best = i == table.best and row.valid
+        cells = [f"<th scope='row'>{row.number}</th>", _table_cell(format_lap_time(row.time_s), is_best)]
         cells.append(_table_cell("" if i == table.best else f"{row.gap:+.3f}"))
         for k in range(parts):
             text = format_lap_time(row.sectors[k]) if k < len(row.sectors) else "-"

@@ -84,7 +84,8 @@ def _check_recording(path: Path) -> str:
     recording = open_drive(path)
     about = [str(recording.about[key]) for key in ("driver", "car", "track") if recording.about.get(key)]
     laps = f"{len(recording.laps)} lap{'' if len(recording.laps) == 1 else 's'}"
-    best = f", best {format_lap_time(recording.laps.best().time_s)}" if recording.laps else ""
+    valid = [lap.time_s for lap in recording.laps if lap.valid]
+    best = f", best {format_lap_time(min(valid))}" if valid else ""
     cut = "; its end is missing" if recording.truncated else ""
     kind = recording.about["log"]["kind"] if "log" in recording.about else "a recording"
     return f"{kind} of {', '.join(about) or 'a drive'}: {len(recording)} ticks, {laps}{best}{cut}"
