@@ -76,7 +76,7 @@ def test_rows_for_json_and_the_report_have_the_evidence(tmp_path):
     (place,) = scene.s[0][Recording.open(path).state["time"] == row["time_s"]]
     assert row["s_m"] == pytest.approx(place, abs=0.2)  # of the first car, at that time; rows are 0.65 m apart
     assert (row["first"], row["second"], row["fault"]) == (0, 1, 1)
-    assert row["evidence"]["closing_mps"] == pytest.approx(row["relative_mps"], abs=0.1)
+    assert row["evidence"]["faster_by_mps"] == pytest.approx(row["relative_mps"], abs=0.1)
     for recording in open_race(Recording.open(path)):
         page = write_report(recording).read_text()
         assert "car 1 at fault: ran into the car ahead (C 2.d)" in page
@@ -111,9 +111,9 @@ def test_a_contact_at_the_first_row_and_cars_that_vanish_are_unclear_not_an_erro
 
 
 def test_a_contact_is_described_in_words():
-    evidence = {"closing_mps": 3.149, "speed_ahead_mps": 39.2, "overlap_at_turn_in": 0.05, "car_1_moved_m": 1.5}
+    evidence = {"faster_by_mps": 3.149, "speed_ahead_mps": 39.2, "overlap_at_turn_in": 0.05, "car_1_moved_m": 1.5}
     contact = JudgedContact(1.5, 2.0, 0, 1, 343.0, 3.1, 1, "ran into the car ahead", "C 2.d", evidence)
     assert contact.describe() == (
         "1.50 s, 343 m: cars 0 and 1, car 1 at fault: ran into the car ahead (C 2.d); "
-        "closing 3.15 m/s, speed ahead 39.20 m/s, overlap at turn in 0.05, car 1 moved 1.50 m"
+        "faster by 3.15 m/s, speed ahead 39.20 m/s, overlap at turn in 0.05, car 1 moved 1.50 m"
     )

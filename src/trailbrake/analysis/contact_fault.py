@@ -171,8 +171,8 @@ def _judge_tail_contact(
     road: ConductRoad, cars: tuple[CarTrack, CarTrack], gap: Array, others: tuple[CarTrack, ...]
 ) -> Verdict:
     ahead, behind = cars
-    closing = float(behind.speed[-1] - ahead.speed[-1])
-    evidence = {"closing_mps": closing, "speed_ahead_mps": float(ahead.speed[-1])}
+    faster = float(behind.speed[-1] - ahead.speed[-1])
+    evidence = {"faster_by_mps": faster, "speed_ahead_mps": float(ahead.speed[-1])}
     is_straight = not (np.abs(road.read(road.curvature, ahead.s)) > BEND).any()
     if is_straight:
         near = gap / np.maximum(behind.speed, 1.0) < 2.0
