@@ -31,6 +31,8 @@ ENTRY, MIDDLE, EXIT = PhaseLosses(0.2, 0.0, 0.0), PhaseLosses(0.0, 0.2, 0.0), Ph
         ({"throttle_point": 195.0}, EXIT, "Open the throttle 15 m earlier, at 180 m"),
         ({"full_throttle": 240.0}, EXIT, "Be at full throttle 20 m earlier, at 220 m"),
         ({"gear": 4.0}, EXIT, "Drive the corner in gear 3 instead of 4"),
+        ({"gear": 3.5}, EXIT, "Drive the corner in gear 3 instead of 4"),  # the median of two laps
+        ({"gear": 2.5, "exit_speed": 33.0}, EXIT, "Drive the corner in gear 3 instead of 2"),
         ({"exit_speed": 33.0}, EXIT, "Leave the corner 7 km/h faster, at 126 km/h"),
         # An exit that is slow since the bend was is mended in the bend; one that is slow by the throttle is not.
         ({"min_speed": 17.0, "exit_speed": 31.0, "throttle_point": 184.0}, EXIT, "Carry 11 km/h more, 72 km/h at the"),

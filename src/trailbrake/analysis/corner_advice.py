@@ -143,7 +143,7 @@ def _advise_exit(lap: CornerFigures, reference: CornerFigures) -> str:
     later = subtract_shown(lap.full_throttle, reference.full_throttle)
     if later >= LEAST_WAY:
         return f"Be at full throttle {later:.0f} m earlier, at {reference.full_throttle:.0f} m"
-    if math.isfinite(lap.gear) and lap.gear != reference.gear and math.isfinite(reference.gear):
+    if abs(subtract_shown(lap.gear, reference.gear)) >= 1.0:  # a median over laps may lie between two
         return f"Drive the corner in gear {reference.gear:.0f} instead of {lap.gear:.0f}"
     missing = subtract_shown(reference.exit_speed, lap.exit_speed, KMH)
     if missing >= LEAST_SPEED:
