@@ -37,6 +37,11 @@ def test_a_file_without_gains_changes_nothing(tmp_path):
     assert load_driver("lane_keep_seed", file(tmp_path, "[gains.lane_keep]\nsteer_p = 2.0\n"))
 
 
+def test_a_table_of_a_misspelled_driver_is_refused(tmp_path):
+    with pytest.raises(DataError, match=r"\[gains.lane_kep\]: no such driver; did you mean lane_keep\?"):
+        load_driver("lane_keep", file(tmp_path, "[gains.lane_kep]\nsteer_p = 2\n"))
+
+
 def test_a_driver_of_one_s_own_has_gains_under_its_file_s_name(tmp_path):
     mine = tmp_path / "mine.py"
     mine.write_text(

@@ -1,5 +1,6 @@
 """Finds drivers: by name in this folder and `originals/`, or in a user's file: Python, FMU, or a learned policy."""
 
+import difflib
 import importlib
 import inspect
 from collections.abc import Mapping, Sequence
@@ -57,7 +58,7 @@ def load_driver(spec: str, config: Path | None = None, constants: Sequence[str] 
         spec: one of `driver_names()`; `FILE.py` or `FILE.py:Class` (default class: Driver, else the only class in the
             file with an `act` method); `FILE.fmu`, a co-simulation FMU; `policy:FILE`, an output of
             `trailbrake train`; or `policy:any`, the one that comes with the package.
-        config: a file with gains (`gains.py`); its tables for other drivers are ignored.
+        config: a file with gains (`gains.py`); its tables for other drivers are ignored, but for a misspelled name.
         constants: KEY=VALUE: gains over those of the file; of a driver without gains the numbers that its constructor
             takes, of an FMU its parameters.
 
@@ -77,9 +78,13 @@ def load_driver(spec: str, config: Path | None = None, constants: Sequence[str] 
         return policy.load_policy_driver(policy.find_policy_file(spec))
     cls, where = find_driver_class(spec)
     name = Path(spec.rpartition(":")[0] if ".py:" in spec else spec).name.removesuffix(".py")
-    table = gains.read_gains(config).get(name) if config is not None else None
+    tables = gains.read_gains(config) if config is not None else {}
+    table = tables.get(name)
+    if table is None and (wrong := difflib.get_close_matches(name, tables.keys() - _driver_modules().keys(), 1)):
+        raise DataError("no such driver", where=f"{config}, [{gains.TABLE}.{wrong[0]}]", hint=f"did you mean {name}?")
     if table is not None and not isinstance(cls, Tunable):
-        raise DataError("this driver has no gains", where=f"{config}, [{gains.TABLE}.{name}]")
+        raise DataError("this driver has no gains", where=f"{config}, [{gains.TABLE}.{name}]",
+                        hint="--gain NAME=NUMBER sets constants of its constructor")  # fmt: skip
     arguments: list[Any] = []
     if isinstance(cls, Tunable):
         if table is not None:
