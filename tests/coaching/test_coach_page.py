@@ -64,7 +64,9 @@ def test_laps_of_several_recordings_are_told_apart_by_what_differs_in_their_name
 
 
 def test_the_page_says_how_to_see_the_limit_car_in_three_dimensions(report):
-    assert "<code>trailbrake replay a.mcap --watch --open --coach</code>" in render_coach_page(report)
+    path = report.chosen.drives[report.best_lap.source].recording.path
+    assert path.parent.is_dir()
+    assert f"<code>trailbrake replay {path} --watch --open --coach</code>" in render_coach_page(report)
     assert "<code>" not in render_coach_page(replace(report, limit=None, gaps=()))
 
 

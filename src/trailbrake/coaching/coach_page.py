@@ -8,6 +8,7 @@ import itertools
 import json
 import math
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -237,7 +238,7 @@ def _replay_html(report: CoachReport) -> str:
     """Return how to see the best lap beside the limit car in three dimensions; "" without one."""
     if report.limit is None:
         return ""
-    name = report.chosen.drives[report.best_lap.source].recording.path.name
+    name = shlex.quote(str(report.chosen.drives[report.best_lap.source].recording.path))
     return ("<p class='screen'>In three dimensions, beside the limit car:"
             f" <code>trailbrake replay {escape_html(name)} --watch --open --coach</code></p>")  # fmt: skip
 

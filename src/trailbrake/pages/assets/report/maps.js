@@ -159,11 +159,12 @@ function drawDiagram(width) {
     pen.fillStyle = lap.speed && lap.speed[i] !== null ? speedColour(lap.speed[i]) : lapColour(view.focus);
     pen.fillRect(middle - (ay[i] / G) * scale - 1.2, middle - (ax[i] / G) * scale - 1.2, 2.4, 2.4);
   }
-  pen.fillStyle = quiet; pen.textAlign = "center";
-  pen.fillText("accelerate", middle, 12); pen.fillText("brake", middle, width - 3);
-  pen.textAlign = "left"; pen.fillText("left", 2, middle - 4);
-  pen.textAlign = "right"; pen.fillText("right", width - 2, middle - 4);
-  for (let g = ringStep; g <= reach + 1e-9; g += ringStep) pen.fillText(`${g}`, middle - 3 + g * scale * 0.7071, middle + g * scale * 0.7071 + 4);
+  pen.fillStyle = quiet; pen.strokeStyle = css("--back"); pen.lineWidth = 4; pen.lineJoin = "round";
+  const write = (text, x, y) => { pen.strokeText(text, x, y); pen.fillText(text, x, y); }; // legible upon the points
+  pen.textAlign = "center"; write("accelerate", middle, 12); write("brake", middle, width - 3);
+  pen.textAlign = "left"; write("left", 2, middle - 4);
+  pen.textAlign = "right"; write("right", width - 2, middle - 4);
+  for (let g = ringStep; g <= reach + 1e-9; g += ringStep) write(`${g}`, middle - 3 + g * scale * 0.7071, middle + g * scale * 0.7071 + 4);
   const at = view.cursor;
   if (at !== null && ax[at] !== null && ay[at] !== null) dot(pen, middle - (ay[at] / G) * scale, middle - (ax[at] / G) * scale, lapColour(view.focus));
 }
