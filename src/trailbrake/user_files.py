@@ -331,6 +331,16 @@ def write_whole(path: Path, data: bytes, what: str) -> None:
         file.write(data)
 
 
+def check_result(out: Path | None, suffix: str) -> None:
+    """Check that `out` can be a result's file: neither a folder nor one that another suffix tells to be something else.
+
+    Raises:
+        UsageError: it cannot.
+    """
+    if out is not None and (out.suffix.lower() != suffix or out.is_dir()):
+        raise UsageError("no file for the result", where="--out", expected=f"NAME{suffix}", got=str(out))
+
+
 def make_folder(path: Path) -> None:
     """Make a folder and those above it, where they are not there; UsageError where that fails."""
     with OsErrors("cannot make the folder", where=str(path)):

@@ -59,6 +59,14 @@ def test_it_goes_beside_the_recording_unless_told_otherwise(drive):
     assert drive.with_suffix(".html").is_file()
 
 
+def test_it_is_not_written_over_a_file_of_another_kind(drive, tmp_path):
+    mine = tmp_path / "mine.toml"
+    mine.write_text("[body]\n", "utf-8")
+    with pytest.raises(UsageError, match=r"--out: no file for the result, expected NAME.html, got .*mine.toml"):
+        write_report(drive, mine)
+    assert mine.read_text("utf-8") == "[body]\n"
+
+
 def test_the_heading_and_the_lap_table(drive, tmp_path):
     _, page, _ = report_of(drive, tmp_path)
     laps = Recording.open(drive).laps

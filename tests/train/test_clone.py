@@ -46,7 +46,7 @@ def test_what_cannot_be_is_refused_by_its_flag(tmp_path, changes, flag):
 
 
 def test_a_policy_must_be_named_as_one(tmp_path):
-    with pytest.raises(UsageError, match=r"a name that ends in \.npz"):
+    with pytest.raises(UsageError, match=r"expected NAME.npz"):
         clone_policy([tmp_path], CloneOptions(out=tmp_path / "policy.pkl"))
 
 

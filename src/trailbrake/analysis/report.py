@@ -31,6 +31,7 @@ from trailbrake.pages.rendering import (
     render_table,
 )
 from trailbrake.record.recording_reader import SCAN_ROWS, Recording
+from trailbrake.user_files import check_result
 
 PICTURES_PER_LAP = 120  # at most: 10 kB each in a page
 MAX_PICTURES = 360
@@ -113,7 +114,8 @@ def write_report(recording: str | Path | Recording, out: str | Path | None = Non
 
 
 def write_page(page: str, out: Path, what: str) -> None:
-    """Write a page to `out`; its folder is made. UsageError if that fails; `what` it is, for the message."""
+    """Write a page to `out`, a .html; its folder is made. UsageError if that fails; `what` it is, for the message."""
+    check_result(out, ".html")
     with OsErrors(f"cannot write the {what}", where=str(out)):
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(page, encoding="utf-8", errors="backslashreplace", newline="\n")

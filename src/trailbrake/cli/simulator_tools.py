@@ -25,7 +25,7 @@ from trailbrake.errors import UsageError
 from trailbrake.findings import OWN_COUNTS, WireField
 from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator, load_part
-from trailbrake.user_files import write_whole
+from trailbrake.user_files import check_result, write_whole
 from trailbrake.version import __version__
 
 if TYPE_CHECKING:  # help imports this module: it must stay cheap
@@ -50,6 +50,7 @@ def print_verification(simulator: AnySimulator, tool: "VerifyTool", live: object
     from trailbrake.driving.verification import list_steps, verify_wire
     from trailbrake.system import steady_clock
 
+    check_result(out, ".md")
     if not out.absolute().parent.is_dir():
         raise UsageError("the folder does not exist", where=f"--out {out}")
     seconds = sum(step.seconds for step in list_steps(tool))

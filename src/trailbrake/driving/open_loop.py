@@ -24,6 +24,7 @@ from trailbrake.state.fields import Quantity
 from trailbrake.state.signals import Signal, SignalValues
 from trailbrake.state.tables import STATE_COLUMNS, state_from_row
 from trailbrake.tracks.track_library import load_track
+from trailbrake.user_files import check_result
 
 GAP = 1.0  # s without a row, after which the driver's dt is 0, as in a drive
 BLOCK_ROWS = 20_000  # rows at a time
@@ -63,6 +64,7 @@ def replay_open_loop(recording: Recording, options: OpenLoopOptions) -> OpenLoop
     """
     if not len(recording):
         raise DataError("nothing was recorded, so there is nothing to drive by", where=str(recording.path))
+    check_result(options.out, ".mcap")
     driver = load_driver(options.driver, options.config, options.gain)
     _check_needs(recording, driver, options.driver)
     course = _make_course(recording, driver, options)

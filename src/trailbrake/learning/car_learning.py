@@ -34,7 +34,7 @@ from trailbrake.learning.learning_drives import (
     record_step,
 )
 from trailbrake.learning.learning_journal import LearningJournal, LearningStep, journal_folder
-from trailbrake.learning.options import LearnCarOptions, check_result
+from trailbrake.learning.options import LearnCarOptions
 from trailbrake.learning.recorded_drive import STUCK, DriveEnd, DriveTarget, FaultMonitor, make_stage_goal
 from trailbrake.learning.verification_laps import LAP_MARGIN, LAPS, PlannedFile, make_file, teaches, verify_file
 from trailbrake.planning.course import Course, UnmappedCourse
@@ -44,6 +44,7 @@ from trailbrake.simulator import AnySimulator
 from trailbrake.tracks.road import Road, RoadColumn
 from trailbrake.tracks.track import Track
 from trailbrake.tracks.track_library import load_track
+from trailbrake.user_files import check_result
 
 PROGRAMME = "car_test"
 SHARES = (0.88, 0.95, 1.0)  # of the learned grip, lap by lap

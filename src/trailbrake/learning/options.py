@@ -3,14 +3,6 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from trailbrake.errors import UsageError
-
-
-def check_result(out: Path | None, suffix: str) -> None:
-    """Check before a long drive that the file `out` can be its result, beside which others are; UsageError if not."""
-    if out is not None and (out.suffix.lower() != suffix or out.is_dir()):
-        raise UsageError("no file for the result", where="--out", expected=f"NAME{suffix}", got=str(out))
-
 
 @dataclass(frozen=True, kw_only=True)
 class LearnOptions:

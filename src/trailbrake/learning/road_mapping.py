@@ -26,7 +26,7 @@ from trailbrake.json_types import JsonObject
 from trailbrake.learning.car_learning import learn_car_file
 from trailbrake.learning.edge_survey import HALF_CAR, survey_edges
 from trailbrake.learning.learning_journal import LearningJournal, LearningStep, journal_folder
-from trailbrake.learning.options import LearnCarOptions, LearnOptions, check_result
+from trailbrake.learning.options import LearnCarOptions, LearnOptions
 from trailbrake.learning.recorded_drive import DriveEnd, DriveTarget, RecordedDrive, record_drive
 from trailbrake.learning.road_survey import CLOSING_DISTANCE, SurveyedRoad, survey_road, widen_to_places
 from trailbrake.planning.course import UnmappedCourse
@@ -37,7 +37,7 @@ from trailbrake.tracks import road_file
 from trailbrake.tracks.geo_lines import MAX_BYTES, MAX_GAP, SUFFIXES, parse_geo_lines
 from trailbrake.tracks.geometry import choose_origin, project_places
 from trailbrake.tracks.track_library import load_track
-from trailbrake.user_files import read_user_file
+from trailbrake.user_files import check_result, read_user_file
 
 SURVEY = "survey"
 AWAY_DISTANCE = 30.0  # m from its start after which a car that comes back has been round: of the tightest circuit

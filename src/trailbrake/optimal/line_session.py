@@ -22,6 +22,7 @@ from trailbrake.planning.course import Course
 from trailbrake.planning.line_file import LineFile, cached_line_path, car_digest, prune_cache, read_line, write_line
 from trailbrake.tracks.track import Track
 from trailbrake.tracks.track_library import load_track
+from trailbrake.user_files import check_result
 
 MODEL_VERSION = 5  # of the car's model and of the method; lines of another version are solved again
 MAX_MARGIN = 5.0  # m
@@ -83,6 +84,7 @@ def plan_line(options: LineOptions) -> dict[str, Any]:
         DataError: a broken file of a track or car, or no start that converges.
     """
     _check_options(options)
+    check_result(options.out, ".csv")
     import_casadi()
     track, car = load_track(options.track), load_car(options.car)
     kept = cached_line_path(track.road, car)

@@ -15,6 +15,7 @@ from trailbrake.reference.lap_search import PROVEN_LAPS, LapPlan, LapSearch
 from trailbrake.reference.options import ReferenceOptions
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track_library import load_track
+from trailbrake.user_files import check_result
 
 LEAST_CARS = 8
 ROW_SPACING = 2.0  # m between the rows of the file
@@ -41,6 +42,7 @@ def make_reference_lap(
             expected=f"1 or more; {LEAST_CARS} or more and even",
             got=f"{options.generations}, {options.count}",
         )
+    check_result(options.out, ".csv")
     track, car = load_track(options.track), load_car(options.car)
     if not track.road.closed:
         raise UsageError("a reference lap needs a circuit", where="--track", got=track.name)

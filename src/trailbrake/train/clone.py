@@ -36,6 +36,7 @@ from trailbrake.train.options import CloneOptions
 from trailbrake.train.report import write_report
 from trailbrake.train.sources import RecordingSource, TrainingSource, find_sources
 from trailbrake.transport.image_codec import decode_pixels
+from trailbrake.user_files import check_result
 from trailbrake.version import __version__
 
 ROUND_EPOCHS, ROUND_RATE = 3, 0.5  # epochs of a correction round; its learning rate, share of the first one
@@ -138,9 +139,7 @@ def check_options(options: CloneOptions) -> None:
         if not good:
             got = str(getattr(options, name.replace("-", "_")))
             raise UsageError("cannot train so", where=f"--{name}", expected=expected, got=got)
-    if options.out.suffix != SUFFIX:
-        raise UsageError("a policy is a file of weights", where="--out", expected=f"a name that ends in {SUFFIX}",
-                         got=options.out.name)  # fmt: skip
+    check_result(options.out, SUFFIX)
 
 
 @dataclass

@@ -22,6 +22,7 @@ from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
 from trailbrake.tuning.gain_search import GainSearch, list_words, open_trial_pool
 from trailbrake.tuning.options import TuneOptions
+from trailbrake.user_files import check_result
 
 DriveTrials = Callable[[Sequence[Mapping[str, float]]], list[float]]
 
@@ -87,6 +88,7 @@ def tune_gains(
     except ImportError as error:
         raise UsageError("Optuna is missing", where="tune", hint='pip install "trailbrake[tune]"') from error
     _check_numbers(options)
+    check_result(options.out, ".toml")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     search = GainSearch(simulator, options)
     out = options.out or Path(f"{search.name}.toml")

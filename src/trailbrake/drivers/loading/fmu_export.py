@@ -48,7 +48,7 @@ from trailbrake.state.tables import (
     state_from_row,
 )
 from trailbrake.tracks.track_library import load_track
-from trailbrake.user_files import write_whole
+from trailbrake.user_files import check_result, write_whole
 from trailbrake.version import __version__
 
 NEEDED_PYTHON = f"Python 3.11 or newer with trailbrake {__version__}, in the tool that loads it: docs/fmi.md"
@@ -356,6 +356,7 @@ def export_fmu(driver: str, out: Path, track: str, car: str) -> ExportedFmu:
     fields["OPTIONAL"] = tuple(sorted(used - _NOT_COLUMNS))
     name = _c_identifier(driver)
     target = out / f"{name}.fmu" if out.is_dir() or not out.suffix else out
+    check_result(target, ".fmu")
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / f"fmu_{name}.py"
         script.write_text(_slave_script(name, fields), encoding="utf-8")
