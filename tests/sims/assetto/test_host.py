@@ -77,6 +77,7 @@ def test_pause_freezes_packet_ids(session):
     before = published(session).packet_id
     session.tick(100)
     assert published(session).packet_id == before
+    assert sum("a program requests a pause" in text for text in session.said) == 1
     sim[:4] = bytes(4)
     session.tick(3)
     assert published(session).packet_id == before + 3

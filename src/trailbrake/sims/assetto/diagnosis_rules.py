@@ -101,10 +101,10 @@ def diagnose_pages(
     if after.denied:
         yield _problem_finding("access", f"permission denied: {', '.join(after.denied)}",
                        "one of the game and this program runs as administrator: start both alike")  # fmt: skip
+    yield from _diagnose_sim_state(after)
     alive = yield from _diagnose_session(before, after, running=running, bridged=bridged)
     if not alive:
         return
-    yield from _diagnose_sim_state(after)
     driven = yield from _diagnose_car(before, after, car)
     if driven:
         yield from _diagnose_motion(after)
@@ -127,7 +127,8 @@ def _diagnose_session(
         return False
     yield _ok_finding("pages", "the acpmf pages are there")
     moves = _is_advancing(before.physics, after.physics)
-    if running is False and not moves:
+    is_paused = any(sim is not None and sim.pause for sim in (after.sim, after.old_sim))
+    if running is False and not moves and not is_paused:  # a served world has no game's process
         yield _problem_finding(
             "session",
             "the values are frozen and the game is gone: it ended or crashed, and another program holds its pages",

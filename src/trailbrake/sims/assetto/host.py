@@ -238,6 +238,8 @@ class Host:
                 slot.state = self._read_state(slot.index)
         if sim.disable_collisions != before.disable_collisions:
             self._plant.execute_command(0, SimCommand(collisions=not sim.disable_collisions))
+        if sim.pause and not before.pause:
+            self._say("a program requests a pause, now or before this session; trailbrake sim assetto resume ends it")
         if sim.pause:
             self._classic.publish_graphics(self._slots, paused=True, race=self._race)
 

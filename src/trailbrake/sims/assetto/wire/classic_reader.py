@@ -104,7 +104,8 @@ def await_session(
         if now >= deadline:
             raise SimulatorError(
                 f"no running session: the game is {status}", where=acpmf.GRAPHICS_NAME,
-                expected=f"status live within {wait:g} s", hint="start a session and drive out of its menu",
+                expected=f"status live within {wait:g} s", hint="start a session and drive out of its menu; "
+                "a pause that a program requested ends by trailbrake sim assetto resume",
             )  # fmt: skip
         if not live and status != said:
             said = status
