@@ -14,7 +14,7 @@ class Reward:
 
     Attributes:
         name: the name that options use.
-        text: one line for the documentation.
+        text: one line for the documentation, without the weight.
         feature: the row.
         weight: reward per unit of the row.
     """
@@ -57,7 +57,7 @@ class End:
 REWARDS: dict[str, Reward] = {
     reward.name: reward
     for reward in (
-        Reward("progress", "0.1 for each metre gained along the centreline", Feature.PROGRESS, 0.1),
+        Reward("progress", "for each metre gained along the centreline", Feature.PROGRESS, 0.1),
         Reward("time", "a small penalty for every step", Feature.ALIVE, -0.01),
         Reward("off_track", "penalty for every step with more than two wheels off", Feature.OFF_TRACK, -0.1),
         Reward("contact", "penalty for touching a wall or a car", Feature.NEW_CONTACTS, -5.0),
