@@ -169,6 +169,16 @@ def run_example(name, *words):
     names["main"](*map(str, words))
 
 
+@pytest.mark.parametrize(
+    "name", ["lap_statistics", "friction_use", "where_time_is_lost", "second_opinion", "export_best_lap"]
+)
+def test_an_example_without_its_arguments_says_what_it_takes(name, monkeypatch):
+    pytest.importorskip("polars")
+    monkeypatch.setattr("sys.argv", [name])
+    with pytest.raises(SystemExit, match=rf"{name}\.py [A-Z]"):
+        runpy.run_path(str(ROOT / "examples" / f"{name}.py"), run_name="__main__")
+
+
 def test_the_examples_of_recordings_print_what_they_promise(recorded_drives, tmp_path, capsys):
     pytest.importorskip("pandas", exc_type=ImportError)
     pytest.importorskip("polars", exc_type=ImportError)
