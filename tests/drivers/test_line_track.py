@@ -503,6 +503,8 @@ def test_a_late_car_without_anti_lock_brakes_begins_with_less_and_never_brakes_h
     made = Driver()
     made.reset(Course(course().track, car, given_line=course().line))
     assert made.adaptive.learning.factors.max() == factor
+    # Braked wheels with half of the peak's slip are nearly all that it learns to brake with.
+    assert (made.adaptive._braked_target * 0.55 >= made.adaptive._target_slip) is (factor == CAREFUL_FACTOR)
     # Far too fast in a bend: wheels that lock and turn by turns would brake least there.
     assert (made.act(state(s=700.0, faster=8.0), 0.003).brake > 0.9) is (factor == FIRST_FACTOR)
 

@@ -57,6 +57,7 @@ FIRST_FACTOR = 1.0 / GRIP_MARGIN  # on the planned grip in the first lap: no mar
 LINE_SHARE = 0.88  # of the grip that the speeds of a minimum-time line need, in the first lap, ...
 MOST_FIRST_FACTOR = 1.25  # ... at least FIRST_FACTOR and at most this
 CAREFUL_FACTOR = 0.95  # the same where the file is an estimate, or a locked wheel is released a delay too late
+LATE_BRAKED_SLIP = 0.55  # `LearningLimits.braked_slip` then: from there a wheel locks where the road turns
 VERIFIED_FACTOR = 1.0  # the same of an estimate with which laps have been driven that stayed on the road
 GRIP_TOLERANCE = 1e-3  # share by which the friction of a line may differ from the road's, for rounding
 MIN_LEARNING_SPEED = 8.0  # m/s, from which slips say something
@@ -120,6 +121,8 @@ class Driver:
         locks_late = self.delay.active and not car.brakes.abs
         if self.learns and (is_doubtful or locks_late):
             first_factor, limits = CAREFUL_FACTOR, CAUTIOUS_LIMITS
+            if locks_late:
+                limits = limits._replace(braked_slip=LATE_BRAKED_SLIP)
         elif self.learns and is_verified:  # drives before have found the grip to begin with; laps find the rest
             first_factor = VERIFIED_FACTOR
         elif self.learns and course.given_speeds is not None:
