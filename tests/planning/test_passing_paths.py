@@ -127,7 +127,7 @@ def test_no_path_leaves_the_road_anywhere_on_a_lap(plan, side):
         if math.isfinite(surplus):
             planned += 1
             assert np.maximum(offset - costs.upper[rows], costs.lower[rows] - offset).max() < 0.15
-    assert planned > 8
+    assert planned >= 8
 
 
 def test_more_is_gained_on_a_slower_car_and_nothing_on_an_equal_one(plan):
