@@ -19,8 +19,8 @@ from trailbrake.control.vehicle.recovery import STUCK_SPEED
 from trailbrake.drivers import line_track
 from trailbrake.drivers.parts.tracking_plan import PlanSources, fill_rows
 from trailbrake.errors import UsageError
-from trailbrake.planning.attack_planning import AttackPlanner
 from trailbrake.planning.course import GRIP_MARGIN, Course
+from trailbrake.planning.pass_planning import AttackPlanner
 from trailbrake.planning.passing_paths import build_paths
 from trailbrake.planning.path_room import PathRoom
 from trailbrake.planning.race_lattice import (

@@ -5,8 +5,8 @@ import pytest
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.ggv_envelope import compute_envelope
-from trailbrake.planning.attack_planning import HELD_TIME, LONG_STEPS, RUN_TIMES, AttackPlanner, fill_hold, find_run
 from trailbrake.planning.course import GRIP_MARGIN, Course, path_shapes
+from trailbrake.planning.pass_planning import HELD_TIME, LONG_STEPS, RUN_TIMES, AttackPlanner, fill_hold, find_run
 from trailbrake.planning.passing_paths import build_paths, find_arrival
 from trailbrake.planning.path_room import make_inside_room
 from trailbrake.planning.race_lattice import PASS, POINTS, STRIDE, RaceRoad
