@@ -28,6 +28,9 @@ def test_a_road_that_nobody_has_is_made_of_the_laps(tmp_path):
     road = learned.place.course.track.road
     assert road.closed
     assert road.length == pytest.approx(LENGTH, rel=0.02)
+    assert learned.notes[0].startswith(
+        "stadium, which the recording names, cannot be read from this folder. The road is"
+    )
     assert "8 m wide by assumption" in learned.notes[0]
     assert learned.doubt is None
     assert np.isnan(learned.shown)

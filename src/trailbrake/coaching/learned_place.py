@@ -76,12 +76,14 @@ def learn_place(chosen: ChosenLaps, options: CoachOptions, show_message: Callabl
 def _find_track(chosen: ChosenLaps, options: CoachOptions) -> tuple[Track, str, list[str]]:
     """Return the track, its name or file, and what is not known of it."""
     recorded = next((str(d.recording.about["track"]) for d in chosen.drives if d.recording.about.get("track")), "")
+    missing = ""
     for name in filter(None, (options.track, recorded)):
         try:
             track = load_track(name)
         except TrailbrakeError:
             if name == options.track:
                 raise
+            missing = f"{name}, which the recording names, cannot be read from this folder. "
             continue
         away = _measure_distance(chosen, track)
         if away <= NEAR_ROAD:
@@ -93,7 +95,7 @@ def _find_track(chosen: ChosenLaps, options: CoachOptions) -> tuple[Track, str, 
     path = _choose_file(road.table.tobytes(), ".csv")
     road_file.write_road(path, road)
     return load_track(str(path)), str(path), [
-        f"The road is that of the laps: its middle is where you drove, {options.width:g} m wide by assumption"
+        f"{missing}The road is that of the laps: its middle is where you drove, {options.width:g} m wide by assumption"
         " (--width). So the limit is that of your line, and another line may be quicker. --track names a measured road."
     ]  # fmt: skip
 
