@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from trailbrake.driving.goals import Laps, Seconds
+from trailbrake.driving.goals import Laps, TimeUp
 from trailbrake.driving.session import drive_session
 from trailbrake.driving.spec import LiveSite
 from trailbrake.sims.registry import find
@@ -70,7 +70,7 @@ def test_flags_become_a_spec(cli, fake):
     words = "--track kartwerk --car hatchback --laps 5 --seconds 2.5 --no-report --live --wait 3 --car-index=1"
     assert cli("drive", *words.split(), "--driver", "own.py:Mine", "--out", "some where").code == 0
     spec, _ = asked[0]
-    assert (spec.track, spec.car, spec.goal) == ("kartwerk", "hatchback", Laps(5).or_when(Seconds(2.5)))
+    assert (spec.track, spec.car, spec.goal) == ("kartwerk", "hatchback", Laps(5).or_when(TimeUp(2.5, 5)))
     assert (spec.first.driver, spec.keep.out, spec.keep.report) == ("own.py:Mine", "some where", False)
     assert spec.site == LiveSite(options={"car_index": 1, "wait": 3.0})
     assert cli("drive", "--seed", "9", "--speed", "real").code == 0

@@ -91,10 +91,11 @@ def test_beside_the_road_it_slows_down():
 
 def test_a_car_beside_the_road_aims_inside_its_edge_until_its_wheels_are_back():
     made = driver(learn=0.0)
-    width = float(course().line.table[100, RoadColumn.WIDTH_LEFT])
+    place = 180.0  # m, where a kerb begins
+    width = float(course().line.column_at(place, RoadColumn.WIDTH_LEFT))
     shifts = []
     for beyond in (0.0, 1.0, 3.0, 0.0, -2.0, 0.0):  # m that the car's middle is beyond the edge
-        made.act(state(offset=width + beyond), 0.003)
+        made.act(state(place, width + beyond), 0.003)
         shifts.append(made.return_shift)
     assert shifts[0] == shifts[-1] == shifts[-2] == 0.0  # on a kerb it is not beside the road
     assert shifts[2] < shifts[1] < shifts[3] < 0.0

@@ -39,7 +39,8 @@ SHARES = 13  # grid points over lateral acceleration, as a share of the largest
 FRONT_SCRUB_SHARE = 0.8  # share of the front's peak slip angle at which the front tyres slide at the lateral limit
 REAR_SCRUB_SHARE = 0.5  # the same at the rear
 REAR_GRIP_SHARE = 0.97  # share of the rear axle's grip that is used: at all of it the car spins
-GRIP_SHARE_BRAKING = 0.93  # share of the axles' side grip used under braking: turning in needs yaw acceleration
+REAR_GRIP_SHARE_BRAKING = 0.87  # the same under braking: above, a hatchback is slower and goes wide
+FRONT_GRIP_SHARE_BRAKING = 0.93  # of the front axle's: turning in needs yaw acceleration
 TRAIL_BRAKING_RESERVE = 0.13  # share of the braking at full cornering not used: no pedal fits all four wheels
 UNAIDED_RESERVE = 0.15  # share of driving (braking) at full cornering not used without traction control (ABS)
 AIDED_BRAKING_RESERVE = 0.03  # share of all braking not used: ABS holds the wheels around their peak
@@ -186,8 +187,8 @@ def _brake_limit(v: float, ay: float, car: PlanningCar, drag: float) -> float:
     slip and yaw balance (Perantoni and Limebeer, 2014) up to 0.8 of the lateral limit, and never above.
     """
     mass, base, to_front = car.body.mass, car.body.wheelbase, car.body.cg_to_front
-    need_front = mass * ay * (base - to_front) / base / GRIP_SHARE_BRAKING
-    need_rear = mass * ay * to_front / base / GRIP_SHARE_BRAKING
+    need_front = mass * ay * (base - to_front) / base / FRONT_GRIP_SHARE_BRAKING
+    need_rear = mass * ay * to_front / base / REAR_GRIP_SHARE_BRAKING
     share = car.brake_front
     lo, hi = drag / mass, 60.0
     for _ in range(40):

@@ -52,17 +52,21 @@ def test_a_deviation_of_the_friction_is_one_of_the_limits():
 
 
 def test_a_split_of_the_brakes_that_is_hardly_known_is_a_doubt_of_the_braking():
+    """Anti-lock brakes make up for it."""
+    unaided = replace(CAR, brakes=replace(CAR.brakes, abs=False))
     sure, unsure = (
-        find_uncertainty(CAR, fit_of(0.001), tyres_of, None, {"brakes.front_share": identified(0.6, sigma, "")}).braking
+        find_uncertainty(
+            unaided, fit_of(0.001), tyres_of, None, {"brakes.front_share": identified(0.6, sigma, "")}
+        ).braking
         for sigma in (0.0, 0.1)
     )
     assert sure == pytest.approx(BRAKING_FLOOR, rel=0.1)
-    force, share = CAR.full_brake_force / CAR.body.mass, CAR.front_brake_force_share
-    middle = compute_figures(CAR).braking
-    less = min(compute_figures(split_brakes(CAR, force, share + step)).braking for step in (-0.1, 0.1))
+    force, share = unaided.full_brake_force / unaided.body.mass, unaided.front_brake_force_share
+    middle = compute_figures(unaided).braking
+    less = min(compute_figures(split_brakes(unaided, force, share + step)).braking for step in (-0.1, 0.1))
     assert unsure == pytest.approx(np.hypot(sure, 1.0 - less / middle), rel=0.01)
     assert unsure > 2.0 * sure
-    unlearned = find_uncertainty(CAR, fit_of(0.001), tyres_of, None, {})  # of a winding road: braked in bends alone
+    unlearned = find_uncertainty(unaided, fit_of(0.001), tyres_of, None, {})  # of a winding road: braked in bends alone
     assert unlearned.braking > unsure
     assert plan_share(unlearned) > 0.98, "verified by laps, not lowered"
 

@@ -123,6 +123,7 @@ def test_in_the_pits_until_it_drives_off(session):
 
 def test_a_race_shows_its_laps_the_player_s_position_and_flag(session):
     session.plant.race = race = RaceControl(1000.0, 2, laps=1, slots=(1, 0))
+    session.host._races = session.plant
     session.tick(10)
     shown = graphics(session)
     assert (acpmf.SESSIONS[shown.session], shown.number_of_laps, shown.position, shown.flag) == ("race", 1, 2, 0)
@@ -142,6 +143,7 @@ def test_rear_wing_and_store_read_as_the_game_s_readers_expect(session):
     car = session.plant.cars[0] = load_car("f1")
     session.host._slots[0].params = car
     session.plant.race = race = RaceControl(1000.0, 2, zones=[DrsZone(0.0, 100.0, 900.0)], hybrids=[car.hybrid] * 2)
+    session.host._races = session.plant
     for place, wanted, expected in ((50.0, True, (0, 0, 0.0)), (500.0, False, (1, 0, 0.0)), (500.0, True, (1, 1, 1.0))):
         race.open_wing(0, place, is_wanted=wanted)
         session.tick()
