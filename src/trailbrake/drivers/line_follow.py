@@ -41,7 +41,7 @@ STEER_LEAD = 0.07  # s, preview of the curvature: the lag of steering and tyres
 PEAK_SLIP_SHARE = 1.0  # share of the peak slip angle up to which the front tyres are steered, ...
 BRAKED_SLIP_SHARE = 0.7  # ... and that of a car too fast for the bend: the rest of the circle is for the brakes
 SPEED_LEAD = 0.08  # s, preview of the profile
-SPEED_SHARE = 0.99  # of the planned speed: these laws do not hold all that a plan may use under braking
+BRAKED_SPEED_SHARE = 0.99  # of the planned speed where it falls: these laws do not hold all that a plan may use there
 SPEED_GAIN = 2.5  # 1/s, acceleration per m/s of speed error
 REAR_SLIP_START = 0.7  # share of the rear's peak slip angle above which pedals are reduced, ...
 REAR_SLIP_END = 1.05  # ... to 0 here: a rear axle beyond its grip makes the car spin
@@ -199,12 +199,13 @@ class Driver:
     ) -> tuple[float, float]:
         """Return the target acceleration (m/s^2), and the share of the rear grip to use."""
         speed = state.speed
-        planned = SPEED_SHARE * self.plan.speed_at(s)
+        planned, wanted = self.plan.speed_at(s), self.plan.acceleration_at(s + SPEED_LEAD * speed)
+        if wanted < 0.0:
+            planned *= BRAKED_SPEED_SHARE
         target = max(planned - WIDE_LINE_GAIN * off.wide, min(planned, CREEP_SPEED))  # a car that stands stays wide
         if off.off_road:
             target *= OFF_ROAD_SPEED_SHARE  # the plan is for tarmac
         error = target - speed
-        wanted = self.plan.acceleration_at(s + SPEED_LEAD * speed)
         acceleration = wanted + SPEED_GAIN * error
         # The limits beside the present cornering. Too fast in a bend the envelope leaves nothing; braking all the same
         # makes the car run a little wide instead of a lot.
